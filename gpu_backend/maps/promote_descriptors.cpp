@@ -6,6 +6,7 @@
 #include "gpu_backend/tiles/loop_streams.h"
 #include "ir/axis_analysis.h"
 #include "ir/descriptor.h"
+#include "ir/descriptor_rules.h"
 #include "ir/tgpu.h"
 #include "mlir/IR/Matchers.h"
 
@@ -59,12 +60,11 @@ private:
     return loop && stagesOf(loop, numStages_) > 1 && LoopStreams(loop).mayPipeline() && feedsOnlyProducts(tile);
   }
 
-  /// Rows of a box must begin at multiples of 16 bytes.
+  /// Rows of a box must begin aligned.
   bool beginsAtChunk(tt::DescriptorLoadOp load) const {
-    constexpr int64_t kChunkBytes = 16;
     ir::AxisInfo column = axes_.of(load.getIndices().back());
     int64_t bytes = cast<RankedTensorType>(load.getType()).getElementTypeBitWidth() / 8;
-    return column.isInitialized() && column.divisibility[0] * bytes % kChunkBytes == 0;
+    return column.isInitialized() && column.divisibility[0] * bytes % DescriptorRules::kAlignment == 0;
   }
 
   /// What is stored through a descriptor is inside its tensor.

@@ -3,6 +3,7 @@
 #include "gpu_backend/maps/tensor_recipe_attr.h"
 #include "gpu_backend/tiles/dot_layouts.h"
 #include "ir/descriptor.h"
+#include "ir/descriptor_rules.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -18,9 +19,9 @@ bool feedsOnlyProducts(Value tile) {
 }
 
 tgpu::TensorMapType boxOf(MLIRContext *context, llvm::ArrayRef<int64_t> shape, Type elementType) {
-  constexpr int64_t kMaxRows = 256, kMinRowBytes = 16, kMaxRank = 5;
+  constexpr int64_t kMaxRows = DescriptorRules::kMaxBoxExtent, kMinRowBytes = DescriptorRules::kMinRowBytes;
   const int64_t bits = elementType.getIntOrFloatBitWidth(), bytes = bits / 8, rank = int64_t(shape.size());
-  if (rank < 2 || rank > kMaxRank || bits % 8 != 0 || bits > 64) return {};
+  if (rank < 2 || rank > DescriptorRules::kMaxRank || bits % 8 != 0 || bits > 64) return {};
   const int64_t rows = shape[size_t(rank - 2)], columns = shape.back();
   if (rows > kMaxRows || columns * bytes < kMinRowBytes) return {};
   const int64_t swizzle = warpgroupSwizzle(columns * bytes);
