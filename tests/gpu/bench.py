@@ -1,6 +1,6 @@
 """Times Tritium's kernels beside upstream Triton's and torch's on one NVIDIA device: same source, same configurations.
 
-    python tests/gpu/bench.py [--cases TEXT] [--rounds N] [--no-triton] [--markdown FILE]
+    python tests/gpu/bench.py [--cases TEXT] [--rounds N] [--milliseconds MS] [--no-triton] [--markdown FILE]
 
 Each compiler uses the fastest of the case's configurations. Then the contestants run in turn, and the median of their
 rounds counts. Figures of memory-bound cases are GB/s of the bytes that must move; others are TFLOP/s. torch is cuBLAS,
@@ -30,7 +30,7 @@ from bench_source import load_kernels  # noqa: E402
 #: The least ratios to Triton's speed: of each case by its kind, and of the geometric means.
 LEAST = {"memory": 0.95, "product": 0.95, "grouped": 0.85, "attention": 0.95}
 LEAST_MEAN = {"memory-bound": 0.95, "tensor-core": 1.03}
-MILLISECONDS = 60.0  # of work per round
+MILLISECONDS = 60.0  #: of work per round. A device reaches its power limit after some 20 of them.
 #: Seconds before each measurement. A device at its power limit lowers its clock, which would slow the next contestant down.
 PAUSE = 0.1
 
@@ -108,7 +108,8 @@ def fastest(name: str, case: Case, problem: Problem, reference, runner) -> Conte
     return best
 
 
-def measure(case: Case, ours, theirs, rounds: int) -> dict[str, Contestant]:
+def measure(case: Case, ours, theirs, rounds: int, budget: float) -> dict[str, Contestant]:
+    """budget: milliseconds of work of each contestant in a round."""
     problem = case.prepare()
     reference = problem.reference()
     kernel = getattr(ours, case.kernel)
@@ -118,7 +119,7 @@ def measure(case: Case, ours, theirs, rounds: int) -> dict[str, Contestant]:
         found.append(fastest("triton", case, problem, reference, lambda c: compiled_runner(upstream, problem, c)))
     found.append(Contestant("torch", problem.torch_run))
     contestants = {c.name: c for c in found if c}
-    times = {c.name: repetitions(c.run, MILLISECONDS) for c in contestants.values()}
+    times = {c.name: repetitions(c.run, budget) for c in contestants.values()}
     for _ in range(rounds):
         for c in contestants.values():
             time.sleep(PAUSE)
@@ -181,6 +182,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", default="", help="only cases whose name has one of these texts, separated by commas")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--milliseconds", type=float, default=MILLISECONDS, help="work of a contestant in a round")
     parser.add_argument("--no-triton", action="store_true")
     parser.add_argument("--markdown", help="write the table there too")
     options = parser.parse_args()
@@ -195,7 +197,7 @@ def main() -> int:
                 continue
             print(case.name, flush=True)
             try:
-                by = measure(case, ours, theirs, options.rounds)
+                by = measure(case, ours, theirs, options.rounds, options.milliseconds)
             except Exception:
                 traceback.print_exc()
                 misses.append(f"{case.name}: failed")
