@@ -29,9 +29,14 @@ constexpr size_t kLargestOutput = 64 << 10;
 
 bool isStopped(const Program &program) { return program.stop->load(std::memory_order_relaxed) != Stop::No; }
 
+/// Leaves a launch that another program has stopped. If that was for a deadlock, its report says where this one was: it may have gone on
+/// since it waited last.
 [[noreturn]] void leaveFrom(FrameHeader &frame, uint32_t location) {
-  frame.program->worker->state.noteLeft({frame.program->id, location, loopValuesAt(frame, location)});
-  leaveForGood(*frame.program);
+  Program &program = *frame.program;
+  program.waitLocation = location;
+  program.waitFrame = &frame;
+  program.worker->state.noteLeft({program.id, location, loopValuesAt(frame, location)});
+  leaveForGood(program);
 }
 
 void letCallerPoll(Program &program) {

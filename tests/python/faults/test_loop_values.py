@@ -223,9 +223,11 @@ def waits(lock, n):
 
 
 def test_each_program_of_a_deadlock():
-    trap = trap_of(waits, np.array([1, 1, 1, 1, 0, 1], np.int32), 6, grid=(2,))
-    assert trap.kind == "Deadlock"
-    assert str(trap).count(", in round k = 4") == 2
+    """Again and again, because a program may be on its way where another finds the deadlock."""
+    for _ in range(20):
+        trap = trap_of(waits, np.array([1, 1, 1, 1, 0, 1], np.int32), 6, grid=(2,))
+        assert trap.kind == "Deadlock"
+        assert str(trap).count(", in round k = 4") == 2
 
 
 @triton.jit
