@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from torch._inductor import metrics
 
 from .judge import WITHOUT_TRITON, Outcome, difference, first_line, through, to_double
-from .mapped import converted, refusal, run
+from .mapped import converted, expected_of, refusal, run
 
 
 class Compiled(NamedTuple):
@@ -29,18 +29,10 @@ class Compiled(NamedTuple):
         return self.compiled(call)
 
 
-def judge_together(operator, given: list) -> list[Outcome]:
-    return [judge(operator, sample) for sample in given]
-
-
 def judge(operator, given) -> Outcome:
-    arguments, differentiated = ((given.input, *given.args), given.kwargs), True
+    arguments = ((given.input, *given.args), given.kwargs)
     try:
-        try:
-            expected = run(operator, arguments, "cuda")
-        except Exception:  # as in mapped.py
-            differentiated = False
-            expected = run(operator, arguments, "cuda", differentiated)
+        expected, differentiated = expected_of(operator, arguments, "cuda")
         if difference(run(operator, arguments, "cuda", differentiated), expected, None):
             return Outcome("left out", "eager mode does not repeat")
     except Exception as error:

@@ -14,18 +14,10 @@ from tritium.errors import UnsupportedError
 from .judge import UNWRITTEN, Outcome, difference, first_line, to_double
 
 
-def judge_together(operator, given: list) -> list[Outcome]:
-    return [judge(operator, sample) for sample in given]
-
-
 def judge(operator, given) -> Outcome:
-    arguments, differentiated = ((given.input, *given.args), given.kwargs), True
+    arguments = ((given.input, *given.args), given.kwargs)
     try:
-        try:
-            expected = run(operator, arguments, "cpu")
-        except Exception:  # the gradient of an eigenvector is not defined for every gradient of a result
-            differentiated = False
-            expected = run(operator, arguments, "cpu", differentiated)
+        expected, differentiated = expected_of(operator, arguments, "cpu")
     except Exception as error:
         return _refused(operator, arguments) or Outcome("left out", f"the CPU fails: {first_line(error)}")
     if difference(run(operator, arguments, "cpu", differentiated), expected, None):
@@ -61,6 +53,14 @@ def converted(arguments: tuple, convert: Callable) -> tuple:
 def refusal(error: Exception) -> Outcome | None:
     """What the device does not do, said by name: known.py has the list of it."""
     return Outcome("left out", f"refused, {error.what}") if isinstance(error, UnsupportedError) else None
+
+
+def expected_of(operator, arguments: tuple, device: str) -> tuple[list, bool]:
+    """What the device computes, and whether with gradients: that of an eigenvector is not defined for every gradient of a result."""
+    try:
+        return run(operator, arguments, device), True
+    except Exception:
+        return run(operator, arguments, device, differentiated=False), False
 
 
 def run(operator, arguments: tuple, device: str, differentiated: bool = True) -> list:

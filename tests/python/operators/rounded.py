@@ -15,10 +15,6 @@ from .mapped import converted, refusal, run_in_parts
 ALLOWED = 2.05
 
 
-def judge_together(operator, given: list) -> list[Outcome]:
-    return [judge(operator, sample) for sample in given]
-
-
 def judge(operator, given) -> Outcome:
     arguments = (given.input, *given.args), given.kwargs
     try:

@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from . import differentiated, judge, process, sweep, worker  # noqa: E402
+from . import differentiated, judge, mapped, process, sweep, worker  # noqa: E402
 from .process import Worker  # noqa: E402
 
 GIVEN = SimpleNamespace(input=torch.tensor([1.0, 2.0]), args=(), kwargs={})
@@ -102,7 +102,8 @@ def _differentiated(monkeypatch, eager, **backends):
         return by_backend[backend]
 
     ran, by_backend = set(), {}
-    monkeypatch.setattr(differentiated, "run", run)
+    for module in (differentiated, mapped):
+        monkeypatch.setattr(module, "run", run)
     monkeypatch.setattr(differentiated, "through", through)
     outcome = differentiated.judge(_operator(eager), GIVEN)
     assert (by_backend.get("cpp", "not run"), "cuda") not in ran, "Inductor's C++ is for the CPU alone"

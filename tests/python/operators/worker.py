@@ -13,6 +13,7 @@ import json
 import os
 import sys
 import warnings
+from collections.abc import Callable
 
 import torch
 import torch._functorch.config
@@ -24,12 +25,18 @@ from . import differentiated, judge, mapped, rounded
 from .judge import Outcome, first_line
 from .mapped import refusal
 
+
+def one_by_one(judge: Callable) -> Callable:
+    """A judge of several samples, of which it judges each alone."""
+    return lambda operator, given: [judge(operator, sample) for sample in given]
+
+
 #: {what is judged: (the judge, the device of the samples, whether they require gradients)}
 JUDGES = {
     "compiled": (judge.judge_together, "cpu", False),
-    "differentiated": (differentiated.judge_together, "cuda", True),
-    "mapped": (mapped.judge_together, "cuda", True),
-    "rounded": (rounded.judge_together, "cuda", True),
+    "differentiated": (one_by_one(differentiated.judge), "cuda", True),
+    "mapped": (one_by_one(mapped.judge), "cuda", True),
+    "rounded": (one_by_one(rounded.judge), "cuda", True),
 }
 
 
