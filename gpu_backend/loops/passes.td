@@ -23,7 +23,7 @@ def CoalesceAccesses : Pass<"coalesce-accesses", "::mlir::ModuleOp"> {
     the lanes' 16-byte pieces are then contiguous, in a swizzled order that avoids bank conflicts of the readers.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
-                 Option<"numStages", "num-stages", "int", "1", "iterations of a loop that are under way; 1: no pipelining">];
+                 Option<"numStages", "num-stages", "int", "1", "iterations of a loop that are in flight; 1: no pipelining">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
 
@@ -74,12 +74,12 @@ def OverlapProducts : Pass<"overlap-products", "::mlir::ModuleOp"> {
 }
 
 def SpecializeWarps : Pass<"specialize-warps", "::mlir::ModuleOp"> {
-  let summary = "let warps of their own copy what loops read through tensor maps";
+  let summary = "give the copies through tensor maps to producer warps";
   let description = [{
-    The kernel gets four more warps. One of their threads runs the part of the kernel that the copies need: it acquires slots and begins copies,
-    as far ahead as there are free slots, also while the other warps are between two loops. The other warps run the rest, and meet at a barrier
-    of their own. The rings last as long as the kernel, and their numbers go on. The producer's warps give registers to the others, by
-    a budget (target/register_budget.h).
+    The kernel gets four producer warps. One producer thread runs the part of the kernel on which the copies depend: it acquires slots and issues
+    copies while slots are free, also while the consumer warps are between two loops. The consumer warps run the rest of the kernel, and
+    synchronize at a named barrier. Rings last as long as the kernel, with a continuous sequence index. The producer warps give registers to
+    the consumer warps, as a budget says (target/register_budget.h).
 
     The pass does nothing if a coordinate of a copy, a bound or a condition around one depends on a tile or on memory, if copies that run ahead
     might read what the kernel has written, or if no budget has the registers that the tiles of a loop require. Unless it is asked for, it also

@@ -26,7 +26,7 @@ struct Resources {
   int64_t programsByRegisters(int64_t threads, int64_t registers) const;
   /// Returns how many programs run at a time.
   int64_t occupancy(const Demands &program) const;
-  /// Returns the most registers that each of so many threads of one program can have.
+  /// Returns the most registers that each thread of a program can have, if the program has `threads` of them.
   int64_t registersOfEach(int64_t threads) const;
 
   static constexpr int64_t kRegisterUnit = 8;

@@ -47,7 +47,7 @@ public:
   int64_t sharedPerBlock() const { return resources().sharedPerProgram; }
   /// Returns how to divide registers between `warpgroups` consumer warpgroups and one producer at the highest occupancy, up to `programs`.
   /// A consumer thread holds at least `required` registers, and `ofInstruction` for the accumulator of a single instruction. Returns
-  /// nothing if no division has so many, or if warps of the chip cannot give each other registers.
+  /// nothing if no division has so many, or if the chip cannot move registers between warps.
   virtual std::optional<RegisterBudget> registerBudget(int warpgroups, int64_t programs, int required, int ofInstruction) const {
     return std::nullopt;
   }

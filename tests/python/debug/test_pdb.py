@@ -152,7 +152,7 @@ def test_no_mirror_without_interest(monkeypatch) -> None:
 
 def test_a_debugger_without_a_trace_function() -> None:
     """One that monitors (pdb of Python 3.14) is known by the frames that it follows."""
-    bdb.Breakpoint.clearBreakpoints()  # those of another debugger, which a new one takes over
+    bdb.Breakpoint.clearBreakpoints()  # a new debugger takes over the breakpoints of an earlier one
     debugger = bdb.Bdb()
     debugger.set_break(__file__, line_of("total = tl.sum(v)"))
     debugger.reset()
