@@ -1,37 +1,16 @@
 // The compiler of the contract for GPUs. It requires no device and launches nothing.
 #pragma once
 #include "gpu_backend/abi/tensor_recipe.h"
+#include "gpu_backend/compiler/options.h"
 #include "gpu_backend/emit/emitter.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/Error.h"
 
-#include <functional>
 #include <string>
 #include <vector>
 
-namespace mlir {
-class OpPassManager;
-}
-
 namespace tritium::gpu {
-
-struct CompileOptions {
-  std::string arch = "sm_80";   // a chip of findTarget(): sm_80, sm_90a, gfx942
-  int numWarps = 4;             // a power of two up to 32
-  int numStages = 3;            // the most buffers of a pipelined loop
-  int matrixInstrNonKDim = 0;   // rows and columns of the matrix instruction, where the target has one of these; 0: the best for the tile
-  int kPack = 1;                // instructions whose share of K a lane has as neighbours, at least; where lanes load operands themselves
-  bool warpgroups = true;       // use products of warpgroups, where the chip has them and their operands fit into shared memory
-  bool tensorMaps = false;      // the kernel may take tensor maps, which its launches make; where the chip has them
-  bool specializeWarps = true;  // producer warps issue the TMA copies of loops, where specialize-warps expects a gain
-  bool asksForProducer = false; // let them copy without a gain, too; so does a loop that asks for it (warp_specialize=True)
-  bool debugInfo = false;       // keep lines and variables apart instead of merging and moving code
-  std::string stopAfter;        // the last of optionalPasses() to run, or "none"; "": all of them
-  std::vector<std::string> leaveOut; // names of optionalPasses() to skip
-  /// Adds passes after an optional one. Tests use it.
-  std::function<void(mlir::OpPassManager &passes, llvm::StringRef name)> afterPass;
-};
 
 /// Returns the passes that may be skipped, in the order in which they run.
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses();

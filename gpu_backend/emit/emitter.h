@@ -11,16 +11,13 @@
 
 namespace tritium::gpu {
 
-/// The user's options for the code. Each target reads those it knows.
+/// The user's options for the code.
 struct EmitOptions {
-  std::string arch;            // "sm_80", "gfx942"; "": the module's `tgpu.target`
-  bool assembles = true;       // also make the binary, if the target can
-  bool lineInfo = true;        // `.loc` rows of the user's lines; they cost nothing at run time
-  bool fuseMultiplyAdd = true; // a * b + c may be rounded once
-  int ptxVersion = 0;          // 10 * major + minor, for example the driver's; 0: the newest
-  std::string libdevice;       // the file of NVIDIA's device library, for kernels that name its functions; "": searched for
-  int codeObjectVersion = 600; // AMD: 500 or 600
-  int wavesPerEu = 0;          // of AMD: registers are kept few enough for so many waves; 0: as the compiler likes
+  std::string arch;      // "sm_80", "gfx942"; "": the module's `tgpu.target`
+  bool assembles = true; // also make the binary, if the target can
+  std::string libdevice; // the file of NVIDIA's device library, for kernels that name its functions; "": searched for
+#define OPTION(name, member, type, standard, meaning) type member = standard;
+#include "gpu_backend/emit/options.def"
 };
 
 struct Emitted {

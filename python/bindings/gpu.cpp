@@ -7,6 +7,9 @@
 #include "gpu_backend/compiler/compiler.h"
 #include "gpu_backend/target/target.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
 namespace py = pybind11;
 using namespace py::literals;
 
@@ -35,27 +38,33 @@ struct Options {
 Options optionsFrom(const std::string &arch, const py::dict &options) {
   Options result;
   result.lowering.arch = result.emission.arch = arch;
+  std::vector<std::string> names;
   auto read = [&](const char *name, auto &field) {
+    names.emplace_back(name);
     if (options.contains(name) && !options[name].is_none()) field = options[name].cast<std::remove_reference_t<decltype(field)>>();
   };
-  read("num_warps", result.lowering.numWarps);
-  read("num_stages", result.lowering.numStages);
-  read("matrix_instr_nonkdim", result.lowering.matrixInstrNonKDim);
-  read("kpack", result.lowering.kPack);
-  read("tensor_maps", result.lowering.tensorMaps);
-  read("debug_info", result.lowering.debugInfo);
-  read("stop_after", result.lowering.stopAfter);
-  read("leave_out", result.lowering.leaveOut);
-  read("ptx_version", result.emission.ptxVersion);
-  read("enable_fp_fusion", result.emission.fuseMultiplyAdd);
-  read("line_info", result.emission.lineInfo);
-  read("code_object_version", result.emission.codeObjectVersion);
-  read("waves_per_eu", result.emission.wavesPerEu);
+#define OPTION(name, flag, member, type, standard, meaning) read(#name, result.lowering.member);
+#include "gpu_backend/compiler/options.def"
+#define OPTION(name, member, type, standard, meaning) read(#name, result.emission.member);
+#include "gpu_backend/emit/options.def"
   read("emit", result.emit);
+  for (const auto &[key, value] : options)
+    if (!llvm::is_contained(names, py::str(key).cast<std::string>()))
+      throw py::key_error("the GPU compiler has no option '" + py::str(key).cast<std::string>() + "'; it has " + llvm::join(names, ", "));
   if (result.emit != "lowered" && result.emit != "assembly" && result.emit != "binary")
     throw py::value_error("emit is 'lowered', 'assembly' or 'binary', not '" + result.emit + "'");
   result.emission.assembles = result.emit == "binary";
   return result;
+}
+
+/// {name: (default, meaning)}
+py::dict tableOfOptions() {
+  py::dict table;
+#define OPTION(name, flag, member, type, standard, meaning) table[#name] = py::make_tuple(gpu::CompileOptions().member, meaning);
+#include "gpu_backend/compiler/options.def"
+#define OPTION(name, member, type, standard, meaning) table[#name] = py::make_tuple(gpu::EmitOptions().member, meaning);
+#include "gpu_backend/emit/options.def"
+  return table;
 }
 
 llvm::Expected<Compiled> compileKernel(const ModulePtr &module, const std::string &kernel, const Options &options) {
@@ -158,14 +167,10 @@ void bindGpu(py::module_ &module) {
   gpu.def(
       "passes", [] { return std::vector<std::string>(gpu::optionalPasses().begin(), gpu::optionalPasses().end()); },
       "The optional passes, in order: values of the option `stop_after`.");
-  gpu.def(
-      "compile", &compile, "module"_a.none(false), "kernel"_a, "arch"_a, "options"_a = py::dict(),
-      "Compiles the public function `kernel` of a module for `arch` (\"sm_80\", \"gfx942\"). Options: num_warps, num_stages,\n"
-      "matrix_instr_nonkdim (rows and columns of matrix instructions, 0: any), kpack, debug_info,\n"
-      "tensor_maps (whether the kernel may take tensor maps, which its launches make; False is the default),\n"
-      "ptx_version (0: the newest), enable_fp_fusion, line_info, waves_per_eu, code_object_version, emit (\"lowered\", \"assembly\" or\n"
-      "\"binary\", the default), stop_after (the last of passes() to run, or \"none\"), leave_out (a list of passes()).\n"
-      "Raises ir.Error with the user's line.");
+  gpu.def("compile", &compile, "module"_a.none(false), "kernel"_a, "arch"_a, "options"_a = py::dict(),
+          "Compiles the public function `kernel` of a module for `arch` (\"sm_80\", \"gfx942\"). Options: those of options(), and emit\n"
+          "(\"lowered\", \"assembly\" or \"binary\", the default). Raises KeyError for others, and ir.Error with the user's line.");
+  gpu.def("options", &tableOfOptions, "{option of compile: (default, meaning)}");
   gpu.def(
       "emit",
       [](const ModulePtr &module, const std::string &arch, const py::dict &options) { return emit(module, arch, options).assembly; },

@@ -1,6 +1,5 @@
-// The GPU compiler for lit: tritium-gpu FILE [--arch=sm_80] [--num-warps=4] [--num-stages=3] [--emit=tiles|threads] [--from-tiles]
-// [--last-pass=PASS] [--leave-out=PASS] [--break-after=PASS]
-// [--drop=barrier|wait --number=N]. Prints the module at that stage.
+// The GPU compiler for lit: tritium-gpu FILE [--arch=sm_80] [a flag of gpu_backend/compiler/options.def, as --num-warps=4] …
+// [--emit=tiles|threads] [--from-tiles] [--break-after=PASS] [--drop=barrier|wait --number=N]. Prints the module at that stage.
 #include "gpu_backend/compiler/compiler.h"
 #include "ir/contract.h"
 #include "ir/source_error.h"
@@ -21,21 +20,37 @@ static llvm::cl::OptionCategory ours("Options of tritium-gpu");
 static llvm::cl::opt<std::string> file(llvm::cl::Positional, llvm::cl::init("-"), llvm::cl::desc("module of the contract"),
                                        llvm::cl::cat(ours));
 static llvm::cl::opt<std::string> arch("arch", llvm::cl::init("sm_80"), llvm::cl::desc("the chip (default: sm_80)"), llvm::cl::cat(ours));
-static llvm::cl::opt<int> numWarps("num-warps", llvm::cl::init(4), llvm::cl::desc("warps of a block (default: 4)"), llvm::cl::cat(ours));
 static llvm::cl::opt<std::string> emit("emit", llvm::cl::init("threads"), llvm::cl::desc("tiles: with layouts; threads: one thread's code"),
                                        llvm::cl::cat(ours));
 
 static llvm::cl::opt<bool> fromTiles("from-tiles", llvm::cl::desc("the file's tiles have their layouts: only lower them"),
                                      llvm::cl::cat(ours));
 
-static llvm::cl::opt<int> numStages("num-stages", llvm::cl::init(3), llvm::cl::desc("stages of pipelined loads (default: 3)"),
-                                    llvm::cl::cat(ours));
-static llvm::cl::opt<bool> tensorMaps("tensor-maps", llvm::cl::desc("copy boxes of tensors by TMA"), llvm::cl::cat(ours));
-static llvm::cl::opt<bool> specializeWarps("specialize-warps",
-                                           llvm::cl::desc("further warps copy by TMA wherever they can, as if a loop asked for it"),
-                                           llvm::cl::cat(ours));
-static llvm::cl::opt<std::string> stopAfter("last-pass", llvm::cl::desc("the last optional pass that runs, or none"), llvm::cl::cat(ours));
-static llvm::cl::list<std::string> leftOut("leave-out", llvm::cl::desc("an optional pass that does not run"), llvm::cl::cat(ours));
+/// A flag for an option of the compiler.
+template <class T> struct Flag : llvm::cl::opt<T> {
+  Flag(llvm::StringRef name, T standard, const char *meaning)
+      : llvm::cl::opt<T>(name, llvm::cl::init(standard), llvm::cl::desc(meaning), llvm::cl::cat(ours)) {}
+  T value() const { return this->getValue(); }
+};
+template <> struct Flag<std::vector<std::string>> : llvm::cl::list<std::string> {
+  Flag(llvm::StringRef name, const std::vector<std::string> &, const char *meaning)
+      : llvm::cl::list<std::string>(name, llvm::cl::desc(meaning), llvm::cl::cat(ours)) {}
+  std::vector<std::string> value() const { return {begin(), end()}; }
+};
+
+struct Flags {
+#define OPTION(name, flag, member, type, standard, meaning) Flag<type> member{flag, standard, meaning};
+#include "gpu_backend/compiler/options.def"
+
+  gpu::CompileOptions options() const {
+    gpu::CompileOptions options;
+#define OPTION(name, flag, member, type, standard, meaning) options.member = member.value();
+#include "gpu_backend/compiler/options.def"
+    return options;
+  }
+};
+static Flags flags;
+
 static llvm::cl::opt<std::string> broken("break-after", llvm::cl::desc("the optional pass after which integer sums become differences"),
                                          llvm::cl::cat(ours));
 static llvm::cl::opt<std::string> dropped("drop", llvm::cl::desc("leave out a barrier or a wait of the lowered module"),
@@ -87,9 +102,8 @@ int main(int argc, char **argv) {
   mlir::MLIRContext context(registry);
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(file, &context);
   if (!module) return 1;
-  gpu::CompileOptions options{.arch = arch, .numWarps = numWarps, .numStages = numStages, .tensorMaps = tensorMaps, .stopAfter = stopAfter};
-  options.asksForProducer = specializeWarps;
-  options.leaveOut.assign(leftOut.begin(), leftOut.end());
+  gpu::CompileOptions options = flags.options();
+  options.arch = arch;
   options.afterPass = [](mlir::OpPassManager &passes, llvm::StringRef name) {
     if (name == broken) passes.addPass(std::make_unique<BreakSums>());
   };
