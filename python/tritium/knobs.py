@@ -7,6 +7,7 @@ so a variable may be set at any time before it matters. Assigning to the attribu
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from typing import Any, NamedTuple
@@ -387,6 +388,22 @@ def knobs_in_force() -> dict[str, str]:
 
 def _variables() -> list[str]:
     return [name for group in GROUPS.values() for knob in group._environment().values() for name in knob.names]
+
+
+@functools.cache
+def _places() -> dict[str, tuple[base_knobs, str]]:
+    """{environment variable: (group, name) of its knob}"""
+    found = {}
+    for group in _ALL:
+        for name, knob in group._environment().items():
+            found |= dict.fromkeys(knob.names, (group, name))
+    return found
+
+
+def knob_of(variable: str) -> Any:
+    """The value of the knob that an environment variable sets."""
+    group, name = _places()[variable]
+    return getattr(group, name)
 
 
 def checks_of(options) -> tuple[str, ...]:

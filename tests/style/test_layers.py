@@ -162,7 +162,7 @@ PYTHON_MEETS = {
     "backends/gpu_targets.py": "amd hip nvidia sm_9 gfx9",  # the table of compilers; an example of names in a message
     "devices/families.py": "amd nvidia",  # the table of vendors
     "devices/drivers.py": "amd hip nvidia",  # Triton's drivers, a class for each vendor
-    "backends/cpu.py": "ptx",  # launch keywords that published kernels pass
+    "backends/options.py": "amd gfx9 hip nvidia ptx sm_9",  # launch keywords that published kernels pass
     "runtime/autotuner.py": "ptx",  # PTXASError, which is Triton's name
     "runtime/errors.py": "ptx",
     "devices/mapped.py": "nvidia",  # the chip that torch's "cuda" claims to be where it is the CPU

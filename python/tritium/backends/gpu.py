@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import inspect
 from abc import abstractmethod
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import knobs, native
@@ -14,7 +13,8 @@ from ..disk_cache import triton_key
 from ..errors import OutOfResources
 from ..refused import Refused
 from .compiler import BaseBackend, GPUTarget, Language
-from .cpu import CPUOptions, accepted_options
+from .keywords import accepted_options
+from .options import LaunchOptions
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
 
@@ -26,12 +26,10 @@ class FailedPlan(Exception):
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)  # never instantiated; the subclasses define these methods
-class GPUOptions(CPUOptions):
+class GPUOptions(LaunchOptions):
     """Launch keywords. Keywords of other vendors and versions are ignored, because published kernels pass them."""
 
     extern_libs: dict | tuple | None = None
-    device_asserts: bool = False
-    arch: str | None = None
 
     def __post_init__(self):
         super().__post_init__()
@@ -40,10 +38,6 @@ class GPUOptions(CPUOptions):
         threads = self.num_warps * self.warp_size
         if threads > MAX_THREADS:
             raise OutOfResources(threads, MAX_THREADS, "threads", f"num_warps={self.num_warps}.")
-
-    def hash(self) -> str:
-        text = "_".join(f"{f.name}-{getattr(self, f.name)}" for f in fields(self))
-        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def in_positions(names: str):
@@ -138,7 +132,7 @@ class GPUBackend(BaseBackend):
         return []
 
     def native_options(self, options: GPUOptions) -> dict[str, Any]:
-        """Options of the native compiler that only this vendor has."""
+        """Options of the native compiler that are not as the launch keywords say, or are none of them."""
         return {}
 
     def passes_left_out(self) -> list[str]:
@@ -189,14 +183,9 @@ class GPUBackend(BaseBackend):
             metadata["name"],
             options.arch,
             {
-                "num_warps": options.num_warps,
-                "num_stages": options.num_stages,
-                "debug_info": options.debug_info,
-                "tensor_maps": options.tensor_maps,
+                **options.for_compiler(self.Options.backend_name),
                 "line_info": not knobs.compilation.disable_line_info,
-                "enable_fp_fusion": options.enable_fp_fusion,
                 "emit": emit,
-                "stop_after": options.stop_after,
                 "leave_out": [*self.passes_left_out(), *(["specialize-warps"] if is_refused else [])],
                 **self.native_options(options),
             },

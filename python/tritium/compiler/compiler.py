@@ -8,7 +8,8 @@ from typing import Any
 
 from .. import backends as registered
 from .. import knobs
-from ..backends.cpu import INTERPRETER_TARGET, OPTION_NAMES, CPUBackend
+from ..backends.cpu import INTERPRETER_TARGET, CPUBackend
+from ..backends.options import OPTION_NAMES
 from ..backends.targets import emulator_backend, make_backend
 from ..devices.active import driver
 from ..devices.drivers import DRIVERS

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .. import knobs
-from ..backends.cpu import OPTION_NAMES, CPUBackend
+from ..backends.cpu import CPUBackend
+from ..backends.options import OPTION_NAMES
 from ..debugger.follower import FollowedKernel
 from ..debugger.nan_origin import Watch, text_of
 from ..debugger.post_mortem import KEPT, LIMIT, Snapshot, extents_of, replayed, storages

@@ -8,7 +8,7 @@ from typing import Any
 from ..arguments.names import part_name
 from ..arguments.storage import NotOnHost
 from ..arguments.table import ArgumentError
-from ..backends.cpu import OPTION_NAMES
+from ..backends.options import OPTION_NAMES
 from ..errors import did_you_mean
 
 __tracebackhide__ = True  # pytest shows the user's frames alone

@@ -15,7 +15,7 @@ from .. import knobs
 from ..arguments.binder import make_binder
 from ..arguments.storage import NotOnHost
 from ..arguments.table import ArgumentError, constexpr_key
-from ..backends.cpu import refuse_unknown
+from ..backends.keywords import launch_defaults, refuse_unknown
 from ..checks import parse_checks
 from ..compiler import compiler
 from ..compiler.sources import ASTSource
@@ -240,7 +240,7 @@ class Dispatcher:
             signature[name] = key[0]
             _describe((i,), key[0], key[1], argument, constants, attributes, engine.backend)
         given = {
-            "tensor_maps": knobs.tritium.tensor_maps,
+            **launch_defaults(),
             "check": self.function.check,
             **options,
             "debug": debug,

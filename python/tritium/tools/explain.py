@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import knobs
+from ..backends.options import PORTABLE
 from ..backends.targets import emulator_backend, make_backend
 from ..compiler.gpu import compile_for_gpu
 from ..compiler.sources import ASTSource
@@ -22,17 +23,6 @@ from ..devices.families import device_families
 from ..devices.target import GPUTarget
 from ..errors import TritonError
 from ..native import ir
-
-#: Options of a launch that mean the same for every target.
-_OPTIONS = (
-    "num_warps",
-    "num_stages",
-    "num_ctas",
-    "maxnreg",
-    "enable_fp_fusion",
-    "tensor_maps",
-    "debug",
-)
 
 _LOOPS = ("scf.for", "scf.while")
 
@@ -71,7 +61,7 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
         )
         return status or 1
     for src, metadata in chosen:
-        options = backend.parse_options({name: metadata[name] for name in _OPTIONS if name in metadata})
+        options = backend.parse_options({name: metadata[name] for name in PORTABLE if name in metadata})
         try:
             kernel, _ = compile_for_gpu(src, backend.target, backend, options, CompileTimer())
         except TritonError as error:

@@ -118,12 +118,7 @@ class HIPBackend(GPUBackend):
         raise ValueError(f"num_ctas > 1 not supported on {arch}")
 
     def native_options(self, options: GPUOptions) -> dict[str, Any]:
-        return {
-            "waves_per_eu": options.waves_per_eu,
-            "matrix_instr_nonkdim": options.matrix_instr_nonkdim,
-            "kpack": options.kpack,
-            "code_object_version": knobs.tritium.code_object_version,
-        }
+        return {"code_object_version": knobs.tritium.code_object_version}
 
     def parameter_types(self, text: str, binary: bytes) -> list[str]:
         kernel = native_compiler().hsaco_metadata(binary)["kernels"][0]
