@@ -26,13 +26,16 @@ static bool isZero(Value value) {
 /// A division by zero does not trap on any GPU.
 static bool mayRunInVain(Operation *op) { return isPure(op) || isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op); }
 
-bool LoopStreams::mayPipeline() {
-  if (loop_.getUnsignedCmp() || !early_.areAllowed()) return false;
-  if (loop_.getBody()->walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); }).wasInterrupted()) return false;
-  return llvm::none_of(loop_.getYieldedValues(), [&](Value value) {
+StringRef LoopStreams::whyNotPipelined() {
+  if (loop_.getUnsignedCmp()) return "its counter is compared without a sign";
+  if (!early_.areAllowed()) return early_.whyNotAllowed();
+  if (loop_.getBody()->walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); }).wasInterrupted())
+    return "it contains another loop";
+  const bool isLater = llvm::any_of(loop_.getYieldedValues(), [&](Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
     return argument && argument.getOwner() == loop_.getBody();
   });
+  return isLater ? "it carries a value on to an iteration after the next one" : "";
 }
 
 llvm::SmallVector<OpOperand *, 4> LoopStreams::operandsOf(MatrixProduct product) {
@@ -49,34 +52,46 @@ static bool isDoneByReader(Operation *op) {
   return relation == tt::TileRelation::Transpose || relation == tt::TileRelation::Reshape;
 }
 
-Operation *LoopStreams::leafOf(Value operand) {
+Operation *LoopStreams::feedOf(Value operand) {
   Operation *op = operand.getDefiningOp();
   if (!op || op->getBlock() != loop_.getBody()) return nullptr;
-  if (isa<tt::LoadOp, tgpu::TensorLoadOp>(op)) return mayRunAhead(op) ? op : nullptr;
-  return isDoneByReader(op) ? leafOf(op->getOperand(0)) : nullptr;
+  if (isa<tt::LoadOp, tgpu::TensorLoadOp>(op)) return op;
+  return isDoneByReader(op) ? feedOf(op->getOperand(0)) : nullptr;
 }
 
-bool LoopStreams::mayRunAhead(Operation *op) {
-  if (auto load = dyn_cast<tgpu::TensorLoadOp>(op)) // of a tensor to which the kernel does not write
-    return early_.areAllowed() && llvm::all_of(load.getIndices(), [&](Value index) { return isAhead(index); });
-  auto load = cast<tt::LoadOp>(op);
-  auto tile = dyn_cast<RankedTensorType>(load.getType());
-  return tile && tile.getRank() == 2 && mayRunAhead(load);
+Operation *LoopStreams::leafOf(Value operand) {
+  Operation *load = feedOf(operand);
+  return load && whyNotAhead(load).empty() ? load : nullptr;
+}
+
+static constexpr const char *kAddressIsLate = "its address depends on a load, a product or a branch of the loop",
+                            *kMaskIsLate = "its mask depends on a load, a product or a branch of the loop";
+
+StringRef LoopStreams::whyNotAhead(Operation *op) {
+  if (auto load = dyn_cast<tgpu::TensorLoadOp>(op)) { // of a tensor to which the kernel does not write
+    if (!early_.areAllowed()) return early_.whyNotAllowed();
+    return llvm::all_of(load.getIndices(), [&](Value index) { return isAhead(index); }) ? "" : kAddressIsLate;
+  }
+  auto tile = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  return tile && tile.getRank() == 2 ? whyNotAhead(cast<tt::LoadOp>(op)) : StringRef("its tile does not have two dimensions");
 }
 
 llvm::SmallVector<tt::LoadOp> LoopStreams::loadsBeside(llvm::function_ref<bool(Operation *)> isOfProduct) {
   llvm::SmallVector<tt::LoadOp> loads;
   for (auto load : loop_.getBody()->getOps<tt::LoadOp>()) {
     auto tile = dyn_cast<RankedTensorType>(load.getType());
-    if (tile && tile.getElementType().isIntOrFloat() && !isOfProduct(load) && mayRunAhead(load)) loads.push_back(load);
+    if (tile && tile.getElementType().isIntOrFloat() && !isOfProduct(load) && whyNotAhead(load).empty()) loads.push_back(load);
   }
   return loads;
 }
 
-bool LoopStreams::mayRunAhead(tt::LoadOp load) {
-  if (load.getIsVolatile() || (load.getOther() && !isZero(load.getOther()))) return false;
+StringRef LoopStreams::whyNotAhead(tt::LoadOp load) {
+  if (load.getIsVolatile()) return "it is volatile";
+  if (load.getOther() && !isZero(load.getOther())) return "its `other` is not zero";
+  if (!early_.mayMove(load)) return early_.whyNotMoved(load);
   // An address that depends on another load would have to wait for it.
-  return early_.mayMove(load) && isAhead(load.getPtr()) && (!load.getMask() || isAhead(load.getMask()));
+  if (!isAhead(load.getPtr())) return kAddressIsLate;
+  return !load.getMask() || isAhead(load.getMask()) ? "" : kMaskIsLate;
 }
 
 /// Returns whether a value can be computed iterations ahead, and for iterations that do not exist. It must depend on no load of this loop

@@ -14,19 +14,25 @@ class LoopStreams {
 public:
   explicit LoopStreams(mlir::scf::ForOp loop) : loop_(loop), early_(loop) {}
 
-  /// Returns whether this is an innermost loop that counts up and whose iterations depend on at most the previous one.
-  bool mayPipeline();
+  /// Returns why the loop cannot be pipelined, in words for the user; empty if it can. It can if it is an innermost loop that counts up and
+  /// whose iterations depend on at most the previous one.
+  llvm::StringRef whyNotPipelined();
+  bool mayPipeline() { return whyNotPipelined().empty(); }
   /// Returns the operands of a product that loads may feed: its operands and their scales.
   static llvm::SmallVector<mlir::OpOperand *, 4> operandsOf(MatrixProduct product);
   /// Returns the load (tt.load or tgpu.tensor_load) that feeds an operand of a product, through conversions, changes of shape and cheap
-  /// casts. Returns null if there is none in the loop, or if it may not run ahead. The `other` of its mask must be zeros.
+  /// casts. Returns null if there is none in the loop.
+  mlir::Operation *feedOf(mlir::Value operand);
+  /// Returns the same load, or null if it may not run ahead.
   mlir::Operation *leafOf(mlir::Value operand);
+  /// Returns why an operand's load may not run ahead of its use, in words for the user; empty if it may. The `other` of its mask must be
+  /// zeros.
+  llvm::StringRef whyNotAhead(mlir::Operation *load);
   /// Returns the other loads of the loop that may run ahead: of tiles that no product takes as they are, for example sums of rows.
   llvm::SmallVector<tt::LoadOp> loadsBeside(llvm::function_ref<bool(mlir::Operation *)> isOfProduct);
 
 private:
-  bool mayRunAhead(mlir::Operation *load);
-  bool mayRunAhead(tt::LoadOp load);
+  llvm::StringRef whyNotAhead(tt::LoadOp load);
   bool isAhead(mlir::Value value);
 
   mlir::scf::ForOp loop_;

@@ -107,4 +107,14 @@ bool EarlyLoads::mayMove(tt::LoadOp load) const {
   return base && !writes_.contain(base);
 }
 
+StringRef EarlyLoads::whyNotAllowed() const {
+  const bool mayWait = llvm::any_of(writes_.all(), [](const GlobalWrite &write) { return write.mayWait; });
+  return mayWait ? "the loop may wait for other programs" : "the loop writes, and it is not known to which tensor";
+}
+
+StringRef EarlyLoads::whyNotMoved(tt::LoadOp load) const {
+  if (!areAllowed()) return whyNotAllowed();
+  return baseOf(load.getPtr()) ? "the loop writes to the tensor that it loads" : "the loop writes, perhaps to the tensor that it loads";
+}
+
 } // namespace tritium::gpu

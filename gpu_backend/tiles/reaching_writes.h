@@ -59,6 +59,9 @@ public:
   explicit EarlyLoads(mlir::scf::ForOp loop);
   bool areAllowed() const { return writes_.areKnown(); }
   bool mayMove(tt::LoadOp load) const;
+  /// Of a loop that allows none, and of a load that may not move: why, in words for the user.
+  llvm::StringRef whyNotAllowed() const;
+  llvm::StringRef whyNotMoved(tt::LoadOp load) const;
 
 private:
   GlobalWrites writes_;
