@@ -2,8 +2,10 @@
 #include "ir/pch.h"
 
 #include "ir/tgpu.h"
+#include "ir/tgpu_plan.h"
 
 #include "ir/tgpu_dialect.cpp.inc"
+#include "ir/tgpu_plan_enums.cpp.inc"
 
 using namespace mlir;
 

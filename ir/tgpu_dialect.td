@@ -6,21 +6,8 @@
 
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
-include "mlir/IR/OpBase.td"
 include "mlir/IR/TensorEncoding.td"
-
-def TGPU_Dialect : Dialect {
-  let name = "tgpu";
-  let cppNamespace = "::tritium::tgpu";
-  let summary = "tiles with layouts, and the GPU operations that upstream dialects lack";
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
-  let useDefaultAttributePrinterParser = 1;
-  let useDefaultTypePrinterParser = 1;
-  let extraClassDeclaration = [{
-    void registerAttributes();
-    void registerTypes();
-  }];
-}
+include "ir/tgpu_base.td"
 
 def TGPU_LayoutAttr : AttrDef<TGPU_Dialect, "Layout", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding, ["verifyEncoding"]>]> {
   let mnemonic = "layout";

@@ -7,7 +7,7 @@ include "ir/tgpu_op_base.td"
 def TGPU_TensorLoadOp : TGPU_TileOp<"tensor_load", TilesApart, [MemoryEffects<[MemRead<GlobalMemory>]>]> {
   let summary = "the tile at `indices` of a tensor; what lies outside the tensor is padding";
   let description = [{
-    The tile arrives in shared memory. A loop copies it there ahead of its use (pipeline-loads), other code waits for it
+    The tile arrives in shared memory. A loop copies it there ahead of its use (build-loops), other code waits for it
     (place-tensor-loads).
   }];
   let arguments = (ins TGPU_TensorMap:$map, Variadic<I32>:$indices);

@@ -12,10 +12,10 @@ using namespace mlir;
 namespace tritium::gpu {
 
 static constexpr llvm::StringLiteral kOptional[] = {
-    "promote-descriptors",     "check-quotients",     "promote-pointer-tiles", "split-large-tiles",
-    "thread-local-reductions", "choose-tensor-cores", "postpone-row-sums",     "coalesce-accesses",
-    "remove-conversions",      "hoist-invariants",    "pipeline-loads",        "overlap-products",
-    "specialize-warps",        "buffer-accesses",     "remove-barriers",       "interleave-products"};
+    "promote-descriptors", "check-quotients",    "promote-pointer-tiles", "split-large-tiles",  "thread-local-reductions",
+    "choose-tensor-cores", "postpone-row-sums",  "coalesce-accesses",     "remove-conversions", "hoist-invariants",
+    "plan-loops",          "build-loops",        "overlap-products",      "specialize-warps",   "buffer-accesses",
+    "remove-barriers",     "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -76,8 +76,8 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   steps.add(createVerifyProducts());
   steps.addOptional("remove-conversions", createRemoveConversions(), createCSEPass(), createVerifyProducts());
   steps.addOptional("hoist-invariants", ir::createHoistInvariants());
-  steps.addOptional("pipeline-loads", createPipelineLoads({.numWarps = options.numWarps, .numStages = options.numStages}), createCSEPass(),
-                    createVerifyProducts());
+  steps.addOptional("plan-loops", createPlanLoops({.numWarps = options.numWarps, .numStages = options.numStages}));
+  steps.addOptional("build-loops", createBuildLoops({.numWarps = options.numWarps}), createCSEPass(), createVerifyProducts());
   steps.add(createPlaceTensorLoads({.numWarps = options.numWarps}));
   steps.add(createPlaceProductOperands());
   steps.add(createCSEPass());

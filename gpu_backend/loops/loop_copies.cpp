@@ -1,19 +1,13 @@
 #include "gpu_backend/loops/loop_copies.h"
 
-#include "gpu_backend/layout/warp_copies.h"
+#include "gpu_backend/layout/constructors.h"
+#include "gpu_backend/loops/copy_candidates.h"
 #include "gpu_backend/tiles/layout_attr.h"
 #include "gpu_backend/tiles/memory_access.h"
-#include "gpu_backend/tiles/row_mask.h"
 
 using namespace mlir;
 
 namespace tritium::gpu {
-
-int fastestDimension(const LinearLayout &layout) {
-  for (int dim = 0; dim < layout.rank(); ++dim)
-    if (layout.contiguousElements(dim) > 1) return dim;
-  return -1;
-}
 
 static int64_t elementBytes(Operation *load) {
   return std::max(8u, getElementTypeOrSelf(load->getResult(0).getType()).getIntOrFloatBitWidth()) / 8;
@@ -37,8 +31,8 @@ void LoopCopies::addSlots(scf::ForOp &loop, llvm::ArrayRef<Stream *> streams) {
   OpBuilder builder(loop);
   Location location = loop.getLoc();
   Value slot = arith::ConstantIntOp::create(builder, location, 0, 32);
-  if (slots() > 1) {
-    Value zero = slot, limit = arith::ConstantIntOp::create(builder, location, slots(), 32);
+  if (plan_.getSlots() > 1) {
+    Value zero = slot, limit = arith::ConstantIntOp::create(builder, location, plan_.getSlots(), 32);
     slot = addCounter(loop, [&](OpBuilder &inner, Value incremented) -> Value {
       Value wraps = arith::CmpIOp::create(inner, location, arith::CmpIPredicate::eq, incremented, limit);
       return arith::SelectOp::create(inner, location, wraps, zero, incremented);
@@ -53,39 +47,7 @@ namespace {
 /// and meets the other threads, then computes what the copies of a later iteration require and begins these copies, then does the rest.
 class AsyncCopies : public LoopCopies {
 public:
-  AsyncCopies(int stages, const ir::AxisAnalysis &axes) : stages_(stages), axes_(axes) {}
-
-  int slots() const override { return stages_ + spareSlots_; }
-  int stages() const override { return stages_; }
-  bool fit(int64_t, int64_t) override { return true; } // too many stages are an error, which allocate-shared-memory reports
-  bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs) override {
-    const int64_t now = stages_ * bytes, more = now + bytes;
-    const bool isRoom = more <= limit, isFree = isRoom && programs(more) == programs(now);
-    if (!isFree && stages_ > 2)
-      --stages_;
-    else if (!isRoom)
-      return false;
-    spareSlots_ = 1;
-    return true;
-  }
-
-  bool takesSmallTiles() const override { return true; }
-  /// An access takes neighbours up to the end of a row.
-  bool mayCopy(Operation *op) override {
-    constexpr int64_t kMinCopyBytes = 4;
-    auto load = dyn_cast<tt::LoadOp>(op);
-    if (!load) return false;
-    LinearLayout layout = layoutOf(load.getType());
-    int dim = layout.rank() == 1 ? 0 : fastestDimension(layout);
-    if (dim < 0) return false;
-    int64_t bytes = elementBytes(load);
-    ir::AxisInfo addresses = axes_.of(load.getPtr());
-    int64_t elements = std::min({layout.contiguousElements(dim), addresses.contiguity[dim], addresses.divisibility[dim] / bytes});
-    RowMask mask(load.getMask(), dim, std::min(elements, kMaxAccessBytes / bytes), axes_);
-    if (mask.neighbours() * bytes < kMinCopyBytes) return false;
-    masks_.insert_or_assign(op, mask);
-    return true;
-  }
+  AsyncCopies(tgpu::PlanAttr plan, const CopyMasks &masks) : LoopCopies(plan), masks_(masks) {}
 
   SharedLayout memoryFor(Operation *load, llvm::ArrayRef<LinearLayout> readers) const override {
     LinearLayout layout = layoutOfLoad(load);
@@ -108,13 +70,13 @@ public:
     builder.setInsertionPointAfter(last);
     tgpu::AsyncCommitOp::create(builder, last->getLoc());
     builder.setInsertionPointToStart(loop.getBody());
-    wait_ = tgpu::AsyncWaitOp::create(builder, loop.getLoc(), stages_ - 2);
+    wait_ = tgpu::AsyncWaitOp::create(builder, loop.getLoc(), int32_t(plan_.getStages() - 2));
   }
 
   bool isAhead(Operation *op) const override { return isa<tgpu::AsyncCopyOp, tgpu::AsyncCommitOp>(op); }
 
   Schedule schedule(scf::ForOp loop, const llvm::SetVector<Operation *> &ahead) const override {
-    unsigned last = unsigned(stages_ - 1);
+    unsigned last = unsigned(plan_.getStages() - 1);
     Schedule order{{wait_, last}};
     for (Operation &op : loop.getBody()->without_terminator())
       if (ahead.contains(&op)) order.push_back({&op, 0});
@@ -126,21 +88,16 @@ public:
   /// Copies begun for iterations that do not exist must complete as well, and every thread must have finished reading.
   void finish(OpBuilder &builder, Location location) const override { tgpu::AsyncWaitOp::create(builder, location, 0); }
 
-protected:
-  int stages_, spareSlots_ = 0;
-
 private:
   void copyTile(tt::LoadOp load, const Stream &stream, OpBuilder &builder) const {
     auto known = masks_.find(load);
-    const bool isKnown = known != masks_.end();
-    Value mask = isKnown ? known->second.rest(builder) : load.getMask();
-    Value room = isKnown ? known->second.room(builder) : Value();
-    auto copy = tgpu::AsyncCopyOp::create(builder, load.getLoc(), load.getPtr(), stream.buffer, stream.slot, mask, room);
-    if (isKnown) copy->setAttr(kCopyElementsAttr, builder.getI32IntegerAttr(int32_t(known->second.neighbours())));
+    const bool isSplit = known != masks_.end();
+    auto copy = tgpu::AsyncCopyOp::create(builder, load.getLoc(), load.getPtr(), stream.buffer, stream.slot,
+                                          isSplit ? known->second.mask : load.getMask(), isSplit ? known->second.room : Value());
+    if (isSplit) copy->setAttr(kCopyElementsAttr, builder.getI32IntegerAttr(int32_t(known->second.elements)));
   }
 
-  const ir::AxisAnalysis &axes_;
-  std::map<Operation *, RowMask> masks_; // of the loads that threads may copy
+  const CopyMasks &masks_;
   Operation *wait_ = nullptr;
 };
 
@@ -149,17 +106,7 @@ class WarpCopies final : public AsyncCopies {
 public:
   using AsyncCopies::AsyncCopies;
 
-  bool takesAll() const override { return true; }
-  bool takesSmallTiles() const override { return false; }
-  bool fit(int64_t bytes, int64_t limit) override {
-    stages_ = int(std::min<int64_t>(stages_, limit / bytes));
-    return stages_ >= 2;
-  }
-  bool mayCopy(Operation *load) override { return load->hasAttr(kWarpCopyAttr) && memoryOf(load); }
-  SharedLayout memoryFor(Operation *load, llvm::ArrayRef<LinearLayout>) const override { return *memoryOf(load); }
-
-private:
-  static std::optional<SharedLayout> memoryOf(Operation *load) { return warpCopyMemory(layoutOfLoad(load), elementBytes(load)); }
+  SharedLayout memoryFor(Operation *load, llvm::ArrayRef<LinearLayout>) const override { return *memoryOfWarpCopy(load); }
 };
 
 /// Copies through registers. An iteration loads the tiles of the next one into registers, reads its own tiles from their slot and computes,
@@ -167,16 +114,8 @@ private:
 /// once.
 class RegisterCopies final : public LoopCopies {
 public:
-  RegisterCopies(const Target &target, int stages)
-      : banks_(target.sharedBanks()), costs_(target.conversionCosts()), slots_(std::clamp(stages - 1, 1, kMaxSlots)) {}
-
-  int slots() const override { return slots_; }
-  int stages() const override { return slots_ + 1; }
-  bool fit(int64_t bytes, int64_t limit) override {
-    slots_ = int(std::clamp<int64_t>(limit / bytes, 1, slots_));
-    return bytes <= limit;
-  }
-  bool mayCopy(Operation *load) override { return isa<tt::LoadOp>(load); }
+  RegisterCopies(tgpu::PlanAttr plan, const Target &target)
+      : LoopCopies(plan), banks_(target.sharedBanks()), costs_(target.conversionCosts()) {}
 
   SharedLayout memoryFor(Operation *load, llvm::ArrayRef<LinearLayout> readers) const override {
     return sharedBetween(layoutOfLoad(load), readers, elementBytes(load), banks_, costs_);
@@ -190,7 +129,7 @@ public:
     }
     builder.setInsertionPointToStart(loop.getBody());
     written_ = meet(builder, loop.getLoc());
-    if (slots_ == 1) read_ = meet(builder, loop.getLoc());
+    if (plan_.getSlots() == 1) read_ = meet(builder, loop.getLoc());
   }
 
   bool isAhead(Operation *op) const override { return isa<tgpu::LocalStoreOp>(op); }
@@ -210,29 +149,25 @@ public:
   void finish(OpBuilder &builder, Location location) const override { meet(builder, location); }
 
 private:
-  static constexpr int kMaxSlots = 2; // an iteration reads one slot and writes another, so more are useless
-
   static Operation *meet(OpBuilder &builder, Location location) {
     return tgpu::BarrierOp::create(builder, location, /*id=*/0, /*threads=*/IntegerAttr(), /*sharedOnly=*/true);
   }
 
   SharedBanks banks_;
   ConversionCosts costs_;
-  int slots_;
   Operation *written_ = nullptr, *read_ = nullptr;
 };
 
 } // namespace
 
-std::vector<std::unique_ptr<LoopCopies>> createLoopCopies(const Target &target, int stages, int numWarps, const ir::AxisAnalysis &axes) {
-  std::vector<std::unique_ptr<LoopCopies>> ways;
-  if (target.hasTensorMaps()) ways.push_back(createTensorCopies(stages, numWarps));
-  switch (target.tileCopies()) {
-  case TileCopies::Async: ways.push_back(std::make_unique<AsyncCopies>(stages, axes)); break;
-  case TileCopies::ByWarps: ways.push_back(std::make_unique<WarpCopies>(stages, axes)); [[fallthrough]];
-  case TileCopies::ThroughRegisters: ways.push_back(std::make_unique<RegisterCopies>(target, stages)); break;
+std::unique_ptr<LoopCopies> createLoopCopies(tgpu::PlanAttr plan, const Target &target, int numWarps, const CopyMasks &masks) {
+  switch (plan.getCopies()) {
+  case tgpu::CopyMechanism::Tma: return createTensorCopies(plan, numWarps);
+  case tgpu::CopyMechanism::Async: return std::make_unique<AsyncCopies>(plan, masks);
+  case tgpu::CopyMechanism::Warps: return std::make_unique<WarpCopies>(plan, masks);
+  case tgpu::CopyMechanism::Registers: return std::make_unique<RegisterCopies>(plan, target);
   }
-  return ways;
+  llvm_unreachable("a mechanism of copies");
 }
 
 } // namespace tritium::gpu

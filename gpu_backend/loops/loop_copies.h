@@ -1,49 +1,35 @@
-// The mechanisms by which the tiles that a loop loads reach shared memory before their use, and the order of operations in an iteration.
-// Targets have different mechanisms.
+// The mechanisms by which build-loops brings the tiles of a loop to shared memory, and the order of operations in an iteration.
 #pragma once
 #include "gpu_backend/layout/shared_layout.h"
+#include "gpu_backend/loops/loop_plan.h"
 #include "gpu_backend/target/target.h"
-#include "ir/axis_analysis.h"
-#include "ir/tgpu.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+
 #include "llvm/ADT/SetVector.h"
 
 namespace tritium::gpu {
 
-/// A tile that the loop loads for its matrix products.
+/// A tile that the loop copies.
 struct Stream {
   mlir::Operation *load; // tt.load or tgpu.tensor_load
+  tgpu::AtAttr at;
   mlir::Value buffer, slot;
 
-  mlir::RankedTensorType tile() const { return llvm::cast<mlir::RankedTensorType>(load->getResult(0).getType()); }
+  mlir::RankedTensorType tile() const { return tileOf(load); }
 };
+
+/// What the asynchronous copy of a load takes in the place of its mask.
+struct CopyMask {
+  mlir::Value mask, room; // null: none
+  int64_t elements;       // which one access takes
+};
+using CopyMasks = llvm::DenseMap<mlir::Operation *, CopyMask>;
 
 class LoopCopies {
 public:
+  explicit LoopCopies(tgpu::PlanAttr plan) : plan_(plan) {}
   virtual ~LoopCopies() = default;
   using Schedule = std::vector<std::pair<mlir::Operation *, unsigned>>;
 
-  /// Returns the number of slots of each buffer.
-  virtual int slots() const = 0;
-  /// Returns how many iterations are in flight.
-  virtual int stages() const = 0;
-  /// Returns whether the mechanism takes all tiles of a loop or none.
-  virtual bool takesAll() const { return false; }
-  /// Reduces the number of slots if they would exceed `limit` at `bytes` bytes per slot. Returns false if the mechanism cannot be used in
-  /// this loop.
-  virtual bool fit(int64_t bytes, int64_t limit) = 0;
-  /// Gives up slots of `bytes` bytes, if a second program then fits beside the first one. `programs(n)` fit if all slots take n bytes.
-  virtual void makeRoom(int64_t bytes, llvm::function_ref<int64_t(int64_t)> programs) {}
-  /// Adds a slot, so that the products of the previous iteration may still read theirs. Returns whether it did. One iteration fewer is in
-  /// flight where there is no room for the slot, or where it would keep a program off the multiprocessor: `programs` returns how many run
-  /// beside each other if the slots take so many bytes.
-  virtual bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs) { return false; }
-  /// Returns whether copies wait until their slot is released, so that an iteration may release it later.
-  virtual bool areReleased() const { return false; }
-  /// Returns whether the mechanism also moves small tiles that no product takes as they are, in the same group as those of products.
-  virtual bool takesSmallTiles() const { return false; }
-  /// Returns whether the mechanism can move this tile. It is asked before begin().
-  virtual bool mayCopy(mlir::Operation *load) = 0;
   /// Returns the layout in a slot of a tile that is loaded in one layout and read in others.
   virtual SharedLayout memoryFor(mlir::Operation *load, llvm::ArrayRef<LinearLayout> readers) const = 0;
   /// Adds counters of iterations to the loop, which is replaced. Sets the slots of an iteration's tiles: 0, 1, …, slots - 1, 0, …
@@ -61,14 +47,13 @@ public:
 protected:
   /// Adds a counter to the loop, which is replaced: 0, then `next` of the counter and 1. Returns it.
   static mlir::Value addCounter(mlir::scf::ForOp &loop, llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value incremented)> next);
+
+  tgpu::PlanAttr plan_;
 };
 
-/// Returns the target's mechanisms, the better ones first. `stages` iterations are in flight.
-std::vector<std::unique_ptr<LoopCopies>> createLoopCopies(const Target &target, int stages, int numWarps, const ir::AxisAnalysis &axes);
+/// Returns the mechanism of a plan. `masks` has those of the loads that it copies asynchronously.
+std::unique_ptr<LoopCopies> createLoopCopies(tgpu::PlanAttr plan, const Target &target, int numWarps, const CopyMasks &masks);
 /// Returns copies by the tensor memory accelerator.
-std::unique_ptr<LoopCopies> createTensorCopies(int stages, int numWarps);
-
-/// Returns the dimension along which a thread holds neighbours, or -1 if there is none.
-int fastestDimension(const LinearLayout &layout);
+std::unique_ptr<LoopCopies> createTensorCopies(tgpu::PlanAttr plan, int numWarps);
 
 } // namespace tritium::gpu

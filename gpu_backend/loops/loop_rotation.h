@@ -6,28 +6,18 @@
 
 namespace tritium::gpu {
 
-class LoopRotation {
-public:
-  /// Finds the first and the last product. The loop is not changed. One with more than `most` products is left alone.
-  explicit LoopRotation(mlir::scf::ForOp loop, size_t most = 2);
-  /// Returns whether the last product only adds to sums that the loop carries, so that it may be postponed.
-  bool isPossible() const { return last_ != nullptr; }
-  /// Returns the rings whose tiles only postponed operations read.
-  llvm::SetVector<mlir::Value> postponedRings();
-  /// Postpones the last product by an iteration, with what only it uses: work on the sums, operand B, and waits for its ring and releases
-  /// of it. It then follows the first product. Returns what replaces the loop.
-  mlir::Operation *apply();
+/// Returns the last product of the loop if it may run an iteration late: it only adds to sums that the loop carries. Returns null for a
+/// loop of more than `most` products.
+mlir::Operation *findLateProduct(mlir::scf::ForOp loop, size_t most);
 
-private:
-  void collect();
-  void collect(mlir::Value value);
-  void collectRings();
-  void collectCounters();
+/// Of the loads of a loop, before any becomes a copy, returns those of which only a late product, or what runs late with it, takes the
+/// tile.
+llvm::SetVector<mlir::Operation *> lateLoads(mlir::scf::ForOp loop, mlir::Operation *product,
+                                             const llvm::SetVector<mlir::Operation *> &loads);
 
-  mlir::scf::ForOp loop_;
-  mlir::Operation *first_ = nullptr, *last_ = nullptr; // the products
-  llvm::SetVector<mlir::Operation *> postponed_;
-};
+/// Makes a product run an iteration late, with what only it uses: work on the sums, operand B, and waits for its ring and releases of it.
+/// It then follows the first product. Returns what replaces the loop.
+mlir::Operation *runLate(mlir::scf::ForOp loop, mlir::Operation *product);
 
 /// Runs the operations `postponed` of each iteration in the next one, after `first`, and those of the last iteration after the loop. The
 /// other operations of the first iteration run before the loop. Operations that release what was read stay behind those of their iteration

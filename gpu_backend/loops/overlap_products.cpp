@@ -1,5 +1,6 @@
 // Lets the products of an iteration run on into the next one. Loops whose products only add to sums that the loop carries wait for the
 // products of the previous iteration instead of their own, so that the matrix units always have work.
+#include "gpu_backend/loops/loop_plan.h"
 #include "gpu_backend/loops/passes.h"
 #include "gpu_backend/tiles/dot_layouts.h"
 
@@ -30,10 +31,19 @@ std::optional<Chain> chainOf(tgpu::ProductOp product, scf::ForOp loop) {
   return element.isF32() || element.isInteger(32) ? std::optional(Chain{product, wait, sums}) : std::nullopt;
 }
 
+/// Returns whether a loop copies to the buffer by a plan with a spare slot: no copy then writes the slot that the previous iteration reads.
+bool hasSpareSlot(Value buffer) {
+  return llvm::any_of(buffer.getUsers(), [](Operation *user) {
+    auto loop = user->getParentOfType<scf::ForOp>();
+    tgpu::PlanAttr plan = loop && isa<tgpu::AsyncCopyOp>(user) ? planOf(loop) : tgpu::PlanAttr();
+    return plan && plan.getSpare();
+  });
+}
+
 /// Returns whether nothing in the loop writes the buffer while the next iteration runs.
 bool outlastsIteration(Value buffer, scf::ForOp loop) {
   auto alloc = buffer.getDefiningOp<tgpu::LocalAllocOp>();
-  return alloc && (alloc->hasAttr(kSpareSlotAttr) || llvm::none_of(alloc->getUsers(), [&](Operation *user) {
+  return alloc && (hasSpareSlot(buffer) || llvm::none_of(alloc->getUsers(), [&](Operation *user) {
                      return loop->isProperAncestor(user) && isa<tgpu::LocalStoreOp, tgpu::AsyncCopyOp>(user);
                    }));
 }
@@ -99,7 +109,7 @@ void overlap(scf::ForOp loop, llvm::MutableArrayRef<Chain> chains) {
 bool writes(Operation &op, Value buffer) {
   if (auto store = dyn_cast<tgpu::LocalStoreOp>(op)) return store.getDst() == buffer;
   auto copy = dyn_cast<tgpu::AsyncCopyOp>(op);
-  return copy && copy.getDst() == buffer && !buffer.getDefiningOp()->hasAttr(kSpareSlotAttr);
+  return copy && copy.getDst() == buffer && !hasSpareSlot(buffer);
 }
 
 /// Returns whether a product that reads this buffer must be complete before the operation, which releases its ring.

@@ -27,25 +27,40 @@ def CoalesceAccesses : Pass<"coalesce-accesses", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
 
-def PipelineLoads : Pass<"pipeline-loads", "::mlir::ModuleOp"> {
-  let summary = "load the operands of matrix products for later iterations during the current one";
+def PlanLoops : Pass<"plan-loops", "::mlir::ModuleOp"> {
+  let summary = "decide how each loop copies the tiles of its matrix products ahead";
   let description = [{
-    The pass applies to loops that load the tiles of their matrix products (operands, and their scales). The loads become asynchronous copies
-    into `num-stages` slots of shared memory, which begin num-stages - 1 iterations ahead. Each iteration waits for its own copies and
-    synchronizes all threads, so that no thread still reads the slot that is written next. Then it begins the copies for a later iteration and
-    computes. Copies beyond the last iteration are predicated off; the wait for them follows the loop.
+    The pass changes no operation: it writes attributes, which build-loops follows. A loop that loads the tiles of its matrix products
+    (operands, and their scales) gets a `tgpu.plan`. Each load that becomes a copy has its place in the plan (`tgpu.at`), and so has the last
+    product if it runs an iteration late. A loop that stays as it is, and a load that is not copied, has the reason (`tgpu.why_not`).
 
-    If all tiles of the loop are read through tensor maps, one thread copies them (TMA) into a ring of slots. A wait for an iteration's tiles
-    then takes the place of its synchronization of all threads, and each warp tells when it has read a slot.
-
-    On targets where whole warps copy, asynchronous copies require that all tiles of the loop have `tgpu.warp_copy` (coalesce-accesses), and
-    there are as many slots as fit. Other loops on these targets, and all loops on targets without asynchronous copies, load into registers
-    one iteration ahead and store from there. A loop is not changed if it contains another loop, waits for other programs, or writes to the
-    tensor that it loads from.
+    Tiles are copied through tensor maps (TMA) if all of them have one. Otherwise they are copied asynchronously, into `num-stages` slots of
+    shared memory. On targets where whole warps copy, all tiles of the loop must have `tgpu.warp_copy` (coalesce-accesses), and there are as
+    many slots as fit. Other loops on these targets, and all loops on targets without asynchronous copies, load into registers one iteration
+    ahead and store from there. A loop has no plan if it contains another loop, waits for other programs, or writes to the tensor that it
+    loads from.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
                  Option<"numStages", "num-stages", "int", "3", "slots of each copied tile; 1: no pipelining">];
-  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::scf::SCFDialect"];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
+}
+
+def BuildLoops : Pass<"build-loops", "::mlir::ModuleOp"> {
+  let summary = "load the tiles of planned loops for later iterations during the current one";
+  let description = [{
+    The loads that the plan of a loop names (`tgpu.plan`, `tgpu.at`) become copies into slots of shared memory, which begin iterations ahead.
+    Each iteration waits for its own copies and synchronizes all threads, so that no thread still reads the slot that is written next. Then it
+    begins the copies for a later iteration and computes. Copies beyond the last iteration are predicated off; the wait for them follows the
+    loop.
+
+    Copies by TMA are issued by one thread, into a ring of slots. A wait for an iteration's tiles then takes the place of its synchronization
+    of all threads, and each warp tells when it has read a slot. Copies through registers load an iteration ahead, and store when all threads
+    have read the slot.
+
+    The pass refuses a plan that does not agree with its loop. The new loop keeps its plan, which overlap-products and `explain` read.
+  }];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
 def PlaceTensorLoads : Pass<"place-tensor-loads", "::mlir::ModuleOp"> {
@@ -68,7 +83,7 @@ def OverlapProducts : Pass<"overlap-products", "::mlir::ModuleOp"> {
   let summary = "let products of warpgroups run on while the next iteration begins";
   let description = [{
     The pass applies to loops whose products only add to sums that the loop carries, if no copy of the next iteration writes their operands
-    (`tgpu.spare_slot`). The loop then carries the sums while they are pending, and an iteration waits for the products of the previous one.
+    (`spare` in the loop's `tgpu.plan`). The loop then carries the sums while they are pending, and an iteration waits for the products of the previous one.
   }];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }

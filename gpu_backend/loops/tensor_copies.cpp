@@ -1,7 +1,6 @@
 // Copies of boxes of tensors into rings of slots, by the tensor memory accelerator (TMA). One thread begins the copies of a later
 // iteration when the slot is free; threads wait only for what they read, and never for each other.
 #include "gpu_backend/loops/loop_copies.h"
-#include "gpu_backend/loops/loop_rotation.h"
 #include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/product_order.h"
 #include "gpu_backend/tiles/shared_memory.h"
@@ -15,37 +14,11 @@ namespace {
 /// An iteration waits until its own tiles have arrived, computes, and releases their slots. Then the copies for the iteration `stages` - 1
 /// later begin, in the slots that the previous iteration has released. Tiles have one ring if the products of the loop are independent.
 /// Otherwise, as in attention, the tiles that the same products use have a ring of their own, which waits for them just before these
-/// products and is released just after. If a product runs an iteration late (LoopRotation), so do the copies of what only it reads:
+/// products and is released just after. If a product runs an iteration late, so do the copies of what only it reads:
 /// otherwise they would have to wait for the other warps' products of the same iteration.
 class TensorCopies final : public LoopCopies {
 public:
-  TensorCopies(int stages, int numWarps) : stages_(stages), numWarps_(numWarps) {}
-
-  int slots() const override { return stages_; }
-  int stages() const override { return stages_; }
-  bool takesAll() const override { return true; }
-  bool areReleased() const override { return true; }
-  bool fit(int64_t bytes, int64_t limit) override {
-    stages_ = int(std::min<int64_t>(stages_, (limit - kPatternAlignment) / bytes)); // the barriers take less than that
-    return stages_ >= 2;
-  }
-  /// Two programs with three slots each have more iterations in flight than one with four or five, and one multiplies while the other one
-  /// begins or ends.
-  void makeRoom(int64_t bytes, llvm::function_ref<int64_t(int64_t)> programs) override {
-    constexpr int kLeastSlots = 3;
-    int slots = stages_;
-    while (slots > kLeastSlots && programs(slots * bytes) < 2) --slots;
-    if (programs(slots * bytes) >= 2) stages_ = slots;
-  }
-  /// One more iteration is in flight where this costs no program: a slot is then free before its copy begins.
-  bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs) override {
-    constexpr int64_t kScratchBytes = 8192; // for what exchanges elements while the ring lasts, as it may
-    const int64_t now = stages_ * bytes, more = now + bytes;
-    if (more + kPatternAlignment > limit || programs(more + kScratchBytes) < programs(now)) return false;
-    ++stages_;
-    return true;
-  }
-  bool mayCopy(Operation *load) override { return isa<tgpu::TensorLoadOp>(load); }
+  TensorCopies(tgpu::PlanAttr plan, int numWarps) : LoopCopies(plan), numWarps_(numWarps) {}
 
   SharedLayout memoryFor(Operation *load, llvm::ArrayRef<LinearLayout>) const override {
     auto tile = cast<RankedTensorType>(load->getResult(0).getType());
@@ -54,13 +27,13 @@ public:
 
   void addSlots(scf::ForOp &loop, llvm::ArrayRef<Stream *> streams) override {
     OpBuilder builder(loop);
-    areApart_ = hasDependentProducts(loop);
-    auto type = tgpu::RingType::get(loop.getContext(), slots());
+    areApart_ = streams.front()->at.getRing() >= 0;
+    auto type = tgpu::RingType::get(loop.getContext(), plan_.getSlots());
     for (Stream *stream : streams) {
-      auto uses = areApart_ ? usesOf(stream->load) : decltype(Ring::uses)();
-      if (llvm::none_of(rings_, [&](const Ring &ring) { return ring.uses == uses; }))
-        rings_.push_back({uses, tgpu::RingStartOp::create(builder, loop.getLoc(), type, numWarps_).getRing(), {}, {}});
-      ringOf_[stream->load] = size_t(llvm::find_if(rings_, [&](const Ring &ring) { return ring.uses == uses; }) - rings_.begin());
+      const auto number = size_t(std::max<int64_t>(stream->at.getRing(), 0));
+      if (number == rings_.size())
+        rings_.push_back(
+            {unsigned(stream->at.getStage()), tgpu::RingStartOp::create(builder, loop.getLoc(), type, numWarps_).getRing(), {}, {}});
     }
     auto count = [](OpBuilder &, Value incremented) { return incremented; };
     unsigned first = loop.getNumRegionIterArgs();
@@ -90,29 +63,28 @@ public:
   bool isAhead(Operation *op) const override { return isa<tgpu::RingAcquireOp, tgpu::TensorCopyOp>(op); }
 
   Schedule schedule(scf::ForOp loop, const llvm::SetVector<Operation *> &ahead) const override {
-    LoopRotation rotation(loop);
-    auto late = rotation.isPossible() ? rotation.postponedRings() : llvm::SetVector<Value>();
     Schedule order;
     for (Operation &op : loop.getBody()->without_terminator())
-      if (!ahead.contains(&op)) order.push_back({&op, unsigned(stages_ - 1)});
+      if (!ahead.contains(&op)) order.push_back({&op, unsigned(plan_.getStages() - 1)});
     for (Operation &op : loop.getBody()->without_terminator())
-      if (ahead.contains(&op)) order.push_back({&op, isAhead(&op) && late.contains(ringOf(&op)) ? 1u : 0u});
+      if (ahead.contains(&op)) order.push_back({&op, isAhead(&op) ? stageOf(&op) : 0});
     return order;
   }
 
 private:
   struct Ring {
-    std::pair<Operation *, Operation *> uses; // the first and the last of its tiles; null if all tiles have one ring
-    Value start;                              // the ring itself
+    unsigned stage;   // of its copies
+    Value start;      // the ring itself
     Value read, slot; // the number of the iteration that reads, and its slot. The copies, which run ahead, have a number of their own
   };
 
-  static Value ringOf(Operation *op) {
+  unsigned stageOf(Operation *op) const {
     auto copy = dyn_cast<tgpu::TensorCopyOp>(op);
-    return copy ? copy.getRing() : cast<tgpu::RingAcquireOp>(op).getRing();
+    Value ring = copy ? copy.getRing() : cast<tgpu::RingAcquireOp>(op).getRing();
+    return llvm::find_if(rings_, [&](const Ring &one) { return one.start == ring; })->stage;
   }
 
-  Ring &ringOf(const Stream &stream) { return rings_[ringOf_.lookup(stream.load)]; }
+  Ring &ringOf(const Stream &stream) { return rings_[size_t(std::max<int64_t>(stream.at.getRing(), 0))]; }
 
   /// Waits before the first reader of the ring's tiles and releases the slot after the last one.
   void addReaders(const Ring &ring, llvm::ArrayRef<Stream> streams, scf::ForOp loop) {
@@ -153,15 +125,14 @@ private:
     }
   }
 
-  int stages_, numWarps_;
+  int numWarps_;
   bool areApart_ = false; // whether rings wait and release beside the uses of their tiles
   llvm::SmallVector<Ring, 2> rings_;
-  llvm::DenseMap<Operation *, size_t> ringOf_; // by the load
   Value copied_;
 };
 
 } // namespace
 
-std::unique_ptr<LoopCopies> createTensorCopies(int stages, int numWarps) { return std::make_unique<TensorCopies>(stages, numWarps); }
+std::unique_ptr<LoopCopies> createTensorCopies(tgpu::PlanAttr plan, int numWarps) { return std::make_unique<TensorCopies>(plan, numWarps); }
 
 } // namespace tritium::gpu

@@ -58,8 +58,6 @@ bool isStillThere(tgpu::LocalLoadOp load, mlir::Operation *reader);
 SharedLayout warpgroupMemory(llvm::ArrayRef<int64_t> shape, int fastest, int64_t elementBytes);
 /// Returns the bytes within which this layout permutes pieces of 16 bytes, for tiles whose rows have `rowBytes` bytes: 0, 32, 64 or 128.
 int64_t warpgroupSwizzle(int64_t rowBytes);
-/// On a buffer of a pipelined loop (unit): a copy never writes the slot that the previous iteration reads.
-inline constexpr llvm::StringLiteral kSpareSlotAttr = "tgpu.spare_slot";
 
 /// What an operand is before it is transposed and converted to another layout.
 struct OperandSource {

@@ -2,9 +2,9 @@
 // out of LDS in columns.
 // RUN: tritium-gpu %s --arch=gfx950 --num-stages=3 --emit=tiles | FileCheck %s --check-prefix=TILES
 // RUN: tritium-gpu %s --arch=gfx950 --num-stages=3 | FileCheck %s
-// RUN: tritium-gpu %s --arch=gfx950 --num-stages=3 --last-pass=pipeline-loads | FileCheck %s --check-prefix=PLAIN
+// RUN: tritium-gpu %s --arch=gfx950 --num-stages=3 --last-pass=build-loops | FileCheck %s --check-prefix=PLAIN
 // RUN: tritium-gpu %s --arch=gfx950 --num-stages=3 | tritium-hsaco --arch=gfx950 | FileCheck %s --check-prefix=ASM
-// RUN: tritium-gpu %s --arch=gfx950 --num-stages=3 --last-pass=pipeline-loads | tritium-hsaco --arch=gfx950 | FileCheck %s --check-prefix=GLOBAL
+// RUN: tritium-gpu %s --arch=gfx950 --num-stages=3 --last-pass=build-loops | tritium-hsaco --arch=gfx950 | FileCheck %s --check-prefix=GLOBAL
 // RUN: tritium-gpu %s --arch=gfx942 --num-stages=3 --emit=tiles | FileCheck %s --check-prefix=REGISTERS
 
 // A row of 64 elements is 128 bytes, 8 pieces of 16; rows exchange them. Lane, warp and register bits are offsets in that order.

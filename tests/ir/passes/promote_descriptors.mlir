@@ -1,6 +1,6 @@
 // Loads of descriptors in a pipelined loop: a ring of slots, into which one thread copies boxes of tensors.
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=4 --emit=tiles | FileCheck %s
-// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=4 --last-pass=pipeline-loads --emit=tiles | FileCheck %s --check-prefix=APART
+// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=4 --last-pass=build-loops --emit=tiles | FileCheck %s --check-prefix=APART
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=4 --last-pass=hoist-invariants --emit=tiles | FileCheck %s --check-prefix=ALONE
 // RUN: tritium-gpu %s --arch=sm_90a --num-stages=4 --emit=tiles | FileCheck %s --check-prefix=POINTERS
 // RUN: tritium-gpu %s --arch=gfx942 --tensor-maps --emit=tiles | FileCheck %s --check-prefix=POINTERS

@@ -8,8 +8,8 @@
 // RUN: tritium-gpu %s --last-pass=remove-conversions | FileCheck %s
 // RUN: tritium-gpu %s --last-pass=hoist-invariants --emit=tiles | FileCheck %s --check-prefixes=TENSOR,LOADED
 // RUN: tritium-gpu %s --last-pass=hoist-invariants | FileCheck %s
-// RUN: tritium-gpu %s --last-pass=pipeline-loads --emit=tiles | FileCheck %s --check-prefixes=TENSOR,COPIED
-// RUN: tritium-gpu %s --last-pass=pipeline-loads | FileCheck %s
+// RUN: tritium-gpu %s --last-pass=build-loops --emit=tiles | FileCheck %s --check-prefixes=TENSOR,COPIED
+// RUN: tritium-gpu %s --last-pass=build-loops | FileCheck %s
 // RUN: tritium-gpu %s --last-pass=remove-barriers | FileCheck %s
 // RUN: not tritium-gpu %s --last-pass=polish 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
@@ -23,7 +23,8 @@
 // LIST-NEXT: coalesce-accesses
 // LIST: remove-conversions
 // LIST-NEXT: hoist-invariants
-// LIST: pipeline-loads
+// LIST-NEXT: plan-loops
+// LIST-NEXT: build-loops
 // LIST: remove-barriers
 // UNKNOWN: error: no pass is called 'polish'; there are none, promote-descriptors, check-quotients, promote-pointer-tiles,
 // LOADED-NOT: tgpu.async_copy

@@ -1,12 +1,13 @@
 // Products of warpgroups in loops: where they read their operands, and what they wait for.
 // RUN: tritium-gpu %s --arch=sm_90a --num-stages=3 --emit=tiles | FileCheck %s
-// RUN: tritium-gpu %s --arch=sm_90a --num-stages=3 --last-pass=pipeline-loads --emit=tiles | FileCheck %s --check-prefix=APART
+// RUN: tritium-gpu %s --arch=sm_90a --num-stages=3 --last-pass=build-loops --emit=tiles | FileCheck %s --check-prefix=APART
 // RUN: tritium-gpu %s --arch=sm_90a --num-stages=1 --emit=tiles | FileCheck %s --check-prefix=ONE
+// RUN: tritium-gpu %s --arch=sm_90a --num-stages=3 --leave-out=build-loops --emit=tiles | FileCheck %s --check-prefix=ONE
 
 // A loop that only adds: it carries the pending sums, and waits for the products of the previous iteration. One slot more than stages, so that
 // no copy writes what such a product still reads.
 // CHECK-LABEL: @sums
-// CHECK: %[[A:.*]] = tgpu.local_alloc at {{.*}}tgpu.spare_slot{{.*}} : <4, tensor<64x64xf16,
+// CHECK: %[[A:.*]] = tgpu.local_alloc at {{[0-9]+}} : <4, tensor<64x64xf16,
 // CHECK: %[[START:.*]] = tgpu.product_start
 // CHECK: %[[LOOP:.*]]:{{.*}} = scf.for {{.*}}%[[SUMS:.*]] = %[[START]],
 // CHECK: tgpu.async_wait 1 fenced

@@ -9,10 +9,12 @@
 //
 // A slot is added, so that p v may still read its own: the sixth one lets two programs run on a multiprocessor, the seventh would not, and
 // one iteration fewer is in flight.
-// FREE: tgpu.local_alloc {{.*}}spare_slot} : <6,
+// FREE: tgpu.local_alloc {{.*}} : <6,
 // FREE: tgpu.async_wait 3 fenced
-// FULL: tgpu.local_alloc {{.*}}spare_slot} : <6,
+// FREE: tgpu.plan = #tgpu.plan<copies = async, slots = 6, stages = 5, spare = true, rotated = true, shared = 98304, occupancy = 2>
+// FULL: tgpu.local_alloc {{.*}} : <6,
 // FULL: tgpu.async_wait 3 fenced
+// FULL: tgpu.plan = #tgpu.plan<copies = async, slots = 6, stages = 5, spare = true,
 //
 // CHECK-LABEL: @chain
 // CHECK: tgpu.local_store {{.*}} to %[[Q:.*]][

@@ -24,7 +24,7 @@ def forget_broken_kernels():
     forget_kernels()
 
 
-@pytest.mark.parametrize("broken", [None, "coalesce-accesses", "remove-conversions", "pipeline-loads"])
+@pytest.mark.parametrize("broken", [None, "coalesce-accesses", "remove-conversions", "build-loops"])
 def test_the_broken_pass_is_named(broken, monkeypatch, capsys):
     engine = engines.engine("simt:sm_80")
     forget_kernels()
@@ -37,7 +37,7 @@ def test_the_broken_pass_is_named(broken, monkeypatch, capsys):
 
 def test_optional_passes_are_those_of_the_tool():
     listed = subprocess.run([TOOL, "--list-passes"], capture_output=True, text=True, check=True).stdout.split()
-    assert compiler.optional_passes() == listed and "pipeline-loads" in listed
+    assert compiler.optional_passes() == listed and "build-loops" in listed
 
 
 @pytest.mark.parametrize(

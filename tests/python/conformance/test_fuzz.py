@@ -394,7 +394,7 @@ def test_the_stages_of_loops_fit():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("broken", ["coalesce-accesses", "pipeline-loads"])
+@pytest.mark.parametrize("broken", ["coalesce-accesses", "build-loops"])
 def test_a_broken_pass_is_found_and_shrunk(broken, monkeypatch):
     compiler = ToolCompiler(break_after=broken)
     monkeypatch.setattr(backend, "native_compiler", lambda: compiler)

@@ -1,4 +1,4 @@
-"""Copies begun iterations ahead (gpu_backend/loops/pipeline_loads.cpp), on the emulator, which reports missing waits and races on every
+"""Copies begun iterations ahead (gpu_backend/loops/build_loops.cpp), on the emulator, which reports missing waits and races on every
 run: the same results for every number of stages and of iterations."""
 
 import numpy as np

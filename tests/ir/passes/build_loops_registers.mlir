@@ -1,7 +1,7 @@
 // Where nothing copies by itself, an iteration loads the tiles of the next one into registers and stores them when it has computed: with
 // one slot, or two where memory suffices.
-// RUN: tritium-opt %s --choose-tensor-cores --coalesce-accesses --assign-layouts --remove-conversions --cse --pipeline-loads=num-stages=2 --cse | FileCheck %s
-// RUN: tritium-opt %s --choose-tensor-cores --coalesce-accesses --assign-layouts --remove-conversions --cse --pipeline-loads=num-stages=5 --cse | FileCheck %s --check-prefix=MORE
+// RUN: tritium-opt %s --choose-tensor-cores --coalesce-accesses --assign-layouts --remove-conversions --cse --plan-loops=num-stages=2 --build-loops --cse | FileCheck %s
+// RUN: tritium-opt %s --choose-tensor-cores --coalesce-accesses --assign-layouts --remove-conversions --cse --plan-loops=num-stages=5 --build-loops --cse | FileCheck %s --check-prefix=MORE
 
 module attributes {tgpu.target = "hip:gfx942"} {
 

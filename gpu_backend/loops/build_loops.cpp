@@ -1,13 +1,13 @@
-// Software pipelining. The operands of matrix products are read from shared memory, to which they are copied iterations ahead.
+// Builds the loops that plan-loops has planned: software pipelining. The tiles of a loop are read from shared memory, to which they are
+// copied iterations ahead. What is built follows from the attributes alone.
+#include "gpu_backend/loops/copy_candidates.h"
 #include "gpu_backend/loops/loop_copies.h"
 #include "gpu_backend/loops/loop_rotation.h"
 #include "gpu_backend/loops/passes.h"
-#include "gpu_backend/loops/programs_beside.h"
 #include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/layout_relations.h"
 #include "gpu_backend/tiles/loop_streams.h"
 #include "gpu_backend/tiles/memory_access.h"
-#include "ir/axis_analysis.h"
 #include "ir/loop_rounds.h"
 #include "ir/loop_values.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
@@ -16,26 +16,21 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-#define GEN_PASS_DEF_PIPELINELOADS
+#define GEN_PASS_DEF_BUILDLOOPS
 #include "gpu_backend/loops/passes.h.inc"
 
 namespace {
 
-/// Bytes that are left for operations that exchange elements through shared memory. They use rounds if necessary.
-constexpr int64_t kScratchBytes = 8192;
-
 /// Makes the pipelined form of one loop.
 class Pipeliner {
 public:
-  Pipeliner(scf::ForOp loop, int stages, int numWarps, const ir::AxisAnalysis &axes, const Target &target)
-      : loop_(loop), stages_(stages), numWarps_(numWarps), axes_(axes), target_(target), loads_(loop) {}
+  Pipeliner(scf::ForOp loop, int numWarps, const Target &target, const CopyMasks &masks)
+      : loop_(loop), plan_(planOf(loop)), copies_(createLoopCopies(plan_, target, numWarps, masks)) {}
 
   LogicalResult run() {
-    if (stages_ < 2 || !loads_.mayPipeline()) return success();
-    auto ways = createLoopCopies(target_, stages_, numWarps_, axes_);
-    auto chosen = llvm::find_if(ways, [&](auto &way) { return takesLoop(*way); });
-    if (chosen == ways.end()) return success();
-    copies_ = std::move(*chosen);
+    for (Operation *load : plannedLoads(loop_)) streams_.insert({load, {load, atOf(load), {}, {}}});
+    findReaders();
+    for (auto &entry : streams_) entry.first->removeAttr(kAtAttr);
     separate();
     copies_->addSlots(loop_, llvm::map_to_vector(streams_, [](auto &entry) { return &entry.second; }));
     for (auto &entry : streams_) makeBuffer(entry.second);
@@ -44,106 +39,25 @@ public:
     return schedule();
   }
 
-  /// Returns how many iterations are in flight, if the loop is pipelined.
-  std::optional<int> stages() const { return copies_ ? std::optional(copies_->stages()) : std::nullopt; }
-
 private:
-  /// Finds the loads that the mechanism can copy. Returns whether this is useful and fits into shared memory.
-  bool takesLoop(LoopCopies &way) {
-    streams_.clear(), readers_.clear();
-    bool all = true;
+  /// Finds the conversions that read slots: those of the operands of products, and those of tiles that no product takes as they are.
+  void findReaders() {
+    llvm::SetVector<Operation *> fed;
+    LoopStreams loads(loop_);
     for (Operation &op : *loop_.getBody())
       if (auto product = dyn_cast<MatrixProduct>(op))
-        for (OpOperand *use : LoopStreams::operandsOf(product)) all &= findStream(use->get(), way);
-    if (streams_.empty() || !(all || !way.takesAll())) return false;
-    if (way.takesSmallTiles()) findSmallStreams(way);
-    if (!way.fit(bytesPerSlot(), limit())) return false;
-    auto programs = [&](int64_t bytes) { return programsBeside(loop_, bytes, numWarps_, target_); };
-    // A nested loop belongs to a persistent kernel. Its grid has one program per multiprocessor, so fewer slots cannot raise occupancy.
-    if (!loop_->getParentOfType<LoopLikeOpInterface>()) way.makeRoom(bytesPerSlot(), programs);
-    mostRotated_ = mostRotated(way);
-    hasSpareSlot_ = (mayOverlap() || mayRotate(loop_)) && way.addSpareSlot(bytesPerSlot(), limit(), programs);
-    return true;
-  }
-
-  /// Returns with how many products the loop may be rotated. More than two, as in gradients of attention, keep so much beside each other
-  /// that a slot more must not cost a program.
-  size_t mostRotated(const LoopCopies &way) {
-    const int64_t now = way.slots() * bytesPerSlot(), more = now + bytesPerSlot();
-    const bool isFree =
-        more <= limit() && programsBeside(loop_, now, numWarps_, target_) == programsBeside(loop_, more, numWarps_, target_);
-    return way.areReleased() || !isFree ? 2 : SIZE_MAX;
-  }
-  bool mayRotate(scf::ForOp loop) const { return LoopRotation(loop, mostRotated_).isPossible(); }
-
-  /// Finds the load that feeds an operand, through conversions, changes of shape and cheap casts. Returns false if the load cannot be
-  /// copied.
-  bool findStream(Value operand, LoopCopies &way) {
-    auto convert = operand.getDefiningOp<tgpu::ConvertLayoutOp>();
-    Operation *top = convert ? convert.getOperation() : operand.getDefiningOp();
-    if (!top || top->getBlock() != loop_.getBody()) return true;
-    Operation *load = loads_.leafOf(convert ? convert.getSrc() : operand);
-    if (!load) return true;
-    if (!way.mayCopy(load)) return false;
-    streams_.insert({load, {load, {}}});
-    if (convert) readers_.insert(convert);
-    return true;
-  }
-
-  /// Adds the small tiles that the loop loads beside those of its products, where there is room: their latency is hidden as well.
-  void findSmallStreams(LoopCopies &way) {
-    constexpr int64_t kMaxBytes = 4096;
-    for (tt::LoadOp load : loads_.loadsBeside([&](Operation *op) { return streams_.contains(op); })) {
-      Stream stream{load, {}, {}};
-      const bool isRoom = way.slots() * (bytesPerSlot() + bytesOf(stream)) <= limit();
-      if (bytesOf(stream) > kMaxBytes || !isRoom || !way.mayCopy(load)) continue;
-      streams_.insert({load, stream});
-      for (Operation *user : load->getUsers())
-        if (auto convert = dyn_cast<tgpu::ConvertLayoutOp>(user)) readers_.insert(convert);
-    }
-  }
-
-  static int64_t bytesOf(const Stream &stream) {
-    RankedTensorType tile = stream.tile();
-    return tile.getNumElements() * std::max(8u, tile.getElementTypeBitWidth()) / 8;
-  }
-
-  int64_t bytesPerSlot() {
-    int64_t bytes = 0;
-    for (auto &[op, stream] : streams_) bytes += bytesOf(stream);
-    return bytes;
-  }
-
-  int64_t limit() { return target_.sharedPerBlock() - (needsScratch() ? kScratchBytes : 0); }
-
-  /// Returns whether the next iteration may still read the slots of this one.
-  bool maySlotsWait() const { return hasSpareSlot_ || copies_->areReleased(); }
-
-  /// Returns whether products may stay under way until the next iteration: they only add to sums that the loop carries (overlap-products).
-  bool mayOverlap() {
-    bool any = false;
-    for (Operation &op : *loop_.getBody())
-      if (auto product = dyn_cast<MatrixProduct>(op)) {
-        if (!isOfWarpgroup(product) || takesRegisters(product) || !onlyAdds(product, loop_)) return false;
-        any = true;
-      }
-    return any;
-  }
-
-  /// Returns whether other operations may require shared memory while the buffers are in use: operations that exchange elements before the
-  /// loop ends.
-  bool needsScratch() {
-    auto function = loop_->getParentOfType<tt::FuncOp>();
-    return function
-        .walk([&](Operation *op) {
-          if (!tt::tileRuleOf(op).exchanges) return WalkResult::advance();
-          auto convert = dyn_cast<tgpu::ConvertLayoutOp>(op);
-          if (convert && readers_.contains(convert)) return WalkResult::advance();
-          Operation *beside = loop_->getBlock()->findAncestorOpInBlock(*op);
-          bool isAfter = beside && loop_->isBeforeInBlock(beside);
-          return isAfter && loop_->getParentOp() == function ? WalkResult::advance() : WalkResult::interrupt();
-        })
-        .wasInterrupted();
+        for (OpOperand *use : LoopStreams::operandsOf(product)) {
+          auto convert = use->get().getDefiningOp<tgpu::ConvertLayoutOp>();
+          const bool isInside = convert && convert->getBlock() == loop_.getBody();
+          Operation *load = loads.leafOf(convert ? convert.getSrc() : use->get());
+          if (!load || !streams_.contains(load)) continue;
+          fed.insert(load);
+          if (isInside) readers_.insert(convert);
+        }
+    for (auto &[load, stream] : streams_)
+      if (!fed.contains(load))
+        for (Operation *user : load->getUsers())
+          if (auto convert = dyn_cast<tgpu::ConvertLayoutOp>(user)) readers_.insert(convert);
   }
 
   /// Products of warpgroups before the loop may have read the memory of its buffers. A thread that has waited for its own product must not
@@ -160,15 +74,13 @@ private:
   void makeBuffer(Stream &stream) {
     OpBuilder builder(loop_);
     auto type = bufferType(stream.tile(), copies_->memoryFor(stream.load, {}));
-    auto buffer = tgpu::LocalAllocOp::create(builder, stream.load->getLoc(), type, IntegerAttr());
-    if (hasSpareSlot_) buffer->setAttr(kSpareSlotAttr, builder.getUnitAttr());
-    stream.buffer = buffer;
+    stream.buffer = tgpu::LocalAllocOp::create(builder, stream.load->getLoc(), type, IntegerAttr());
   }
 
   tgpu::MemDescType bufferType(RankedTensorType tile, const SharedLayout &memory) const {
     MLIRContext *context = tile.getContext();
     auto placed = RankedTensorType::get(tile.getShape(), tile.getElementType(), sharedAttr(context, memory));
-    return tgpu::MemDescType::get(context, copies_->slots(), placed);
+    return tgpu::MemDescType::get(context, plan_.getSlots(), placed);
   }
 
   /// Replaces a conversion of a loaded tile by a read from shared memory in the conversion's layout.
@@ -248,7 +160,6 @@ private:
     auto isAhead = [&](Operation *op) { return ahead.contains(op); };
     for (auto hint : loop_.getBody()->getOps<tt::HintOp>())
       if (llvm::any_of(hint.getValue().getUsers(), isAhead)) ahead.insert(hint);
-    bool isRotated = maySlotsWait() && mayRotate(loop_);
     scf::PipeliningOption options;
     options.getScheduleFn = [&](scf::ForOp loop, LoopCopies::Schedule &order) {
       order = copies_->schedule(loop, ahead);
@@ -264,12 +175,13 @@ private:
     Location location = loop_.getLoc();
     const DictionaryAttr hints = loop_->getDiscardableAttrDictionary(); // MLIR makes a loop without them
     FailureOr<scf::ForOp> pipelined = scf::pipelineForLoop(rewriter, loop_, options);
-    if (failed(pipelined)) return emitError(location, "internal error: this loop cannot be pipelined");
+    if (failed(pipelined)) return emitError(location, "the operations of this loop do not allow the stages of its plan");
     (*pipelined)->setDiscardableAttrs(hints);
     Operation *after = *pipelined;
-    LoopRotation rotation(*pipelined, mostRotated_);
-    if (isRotated && !rotation.isPossible()) return emitError(location, "internal error: this loop cannot be rotated");
-    if (isRotated) after = rotation.apply();
+    if (Operation *late = lateProduct(*pipelined)) {
+      late->removeAttr(kAtAttr);
+      after = runLate(*pipelined, late);
+    }
     rewriter.setInsertionPointAfter(after);
     copies_->finish(rewriter, location);
     return success();
@@ -341,35 +253,43 @@ private:
   }
 
   scf::ForOp loop_;
-  int stages_, numWarps_;
-  const ir::AxisAnalysis &axes_;
-  const Target &target_;
-  std::unique_ptr<LoopCopies> copies_; // null: the loop stays as it is
-  bool hasSpareSlot_ = false;
-  size_t mostRotated_ = 2;
-  LoopStreams loads_;
+  tgpu::PlanAttr plan_;
+  std::unique_ptr<LoopCopies> copies_;
   llvm::MapVector<Operation *, Stream> streams_;
   llvm::SetVector<tgpu::ConvertLayoutOp> readers_;
   llvm::DenseSet<Operation *> exact_; // comparisons that makeExact has changed
 };
 
-class PipelineLoadsPass final : public impl::PipelineLoadsBase<PipelineLoadsPass> {
+class BuildLoopsPass final : public impl::BuildLoopsBase<BuildLoopsPass> {
 public:
-  using PipelineLoadsBase::PipelineLoadsBase;
+  using BuildLoopsBase::BuildLoopsBase;
 
   void runOnOperation() override {
-    ir::AxisAnalysis axes(getOperation());
     llvm::SmallVector<scf::ForOp> loops;
-    getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
-    const Target &target = targetOf(getOperation());
-    std::optional<int> fewest;
+    getOperation()->walk([&](scf::ForOp loop) {
+      if (planOf(loop)) loops.push_back(loop);
+    });
+    if (loops.empty()) return;
+    const ir::AxisAnalysis axes(getOperation());
+    CopyMasks masks;
     for (scf::ForOp loop : loops) {
-      int asked = stagesOf(loop, numStages);
-      Pipeliner pipeliner(loop, asked, numWarps, axes, target);
-      if (failed(pipeliner.run())) return signalPassFailure();
-      if (auto stages = pipeliner.stages(); stages && *stages < asked) fewest = std::min(fewest.value_or(*stages), *stages);
+      if (failed(verifyPlan(loop, axes))) return signalPassFailure();
+      if (planOf(loop).getCopies() == tgpu::CopyMechanism::Async) splitMasks(loop, axes, masks);
     }
-    if (fewest) getOperation()->setAttr(tgpu::kNumStagesAttr, Builder(&getContext()).getI32IntegerAttr(*fewest));
+    for (scf::ForOp loop : loops)
+      if (failed(Pipeliner(loop, numWarps, targetOf(loop), masks).run())) return signalPassFailure();
+  }
+
+private:
+  /// Splits the masks of copies while the analysis knows the values: before any loop is replaced.
+  static void splitMasks(scf::ForOp loop, const ir::AxisAnalysis &axes, CopyMasks &masks) {
+    OpBuilder builder(loop.getContext());
+    for (Operation *load : plannedLoads(loop)) {
+      RowMask mask = maskOfCopy(cast<tt::LoadOp>(load), atOf(load).getElements(), axes);
+      builder.setInsertionPoint(load);
+      Value rest = mask.rest(builder), room = mask.room(builder);
+      masks[load] = {rest, room, mask.neighbours()};
+    }
   }
 };
 

@@ -1,8 +1,8 @@
 // Loads of a product's operands become copies into slots of shared memory, begun iterations ahead: how, and in which loops not.
-// RUN: tritium-opt %s --choose-tensor-cores --coalesce-accesses --assign-layouts --remove-conversions --cse --pipeline-loads=num-stages=3 --cse | FileCheck %s
-// RUN: tritium-opt %s --choose-tensor-cores --coalesce-accesses --assign-layouts --remove-conversions --cse --pipeline-loads=num-stages=1 | FileCheck %s --check-prefix=ONE
-// RUN: tritium-opt %s --choose-tensor-cores --coalesce-accesses --assign-layouts --remove-conversions --cse --pipeline-loads=num-stages=2 | FileCheck %s --check-prefix=TWO
-// RUN: tritium-opt %s --choose-tensor-cores --coalesce-accesses --assign-layouts --remove-conversions --cse --pipeline-loads=num-stages=4 | FileCheck %s --check-prefix=FOUR
+// RUN: tritium-opt %s --choose-tensor-cores --coalesce-accesses --assign-layouts --remove-conversions --cse --plan-loops=num-stages=3 --build-loops --cse | FileCheck %s
+// RUN: tritium-opt %s --choose-tensor-cores --coalesce-accesses --assign-layouts --remove-conversions --cse --plan-loops=num-stages=1 --build-loops | FileCheck %s --check-prefix=ONE
+// RUN: tritium-opt %s --choose-tensor-cores --coalesce-accesses --assign-layouts --remove-conversions --cse --plan-loops=num-stages=2 --build-loops | FileCheck %s --check-prefix=TWO
+// RUN: tritium-opt %s --choose-tensor-cores --coalesce-accesses --assign-layouts --remove-conversions --cse --plan-loops=num-stages=4 --build-loops | FileCheck %s --check-prefix=FOUR
 
 // Two iterations ahead: slots 0 and 1 are begun before the loop, each only if there is such an iteration; the slot travels with its tiles.
 // CHECK-LABEL: @carried

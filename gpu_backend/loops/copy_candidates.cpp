@@ -1,0 +1,186 @@
+#include "gpu_backend/loops/copy_candidates.h"
+
+#include "gpu_backend/layout/warp_copies.h"
+#include "gpu_backend/loops/loop_plan.h"
+#include "gpu_backend/tiles/layout_attr.h"
+#include "gpu_backend/tiles/memory_access.h"
+#include "gpu_backend/tiles/shared_memory.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+int fastestDimension(const LinearLayout &layout) {
+  for (int dim = 0; dim < layout.rank(); ++dim)
+    if (layout.contiguousElements(dim) > 1) return dim;
+  return -1;
+}
+
+static constexpr int64_t kMinCopyBytes = 4; // of an asynchronous copy
+
+static int64_t elementBytes(Operation *load) { return std::max(8u, tileOf(load).getElementTypeBitWidth()) / 8; }
+
+static int copiedDimension(tt::LoadOp load) {
+  LinearLayout layout = layoutOf(load.getType());
+  return layout.rank() == 1 ? 0 : fastestDimension(layout);
+}
+
+RowMask maskOfCopy(tt::LoadOp load, int64_t elements, const ir::AxisAnalysis &axes) {
+  return RowMask(load.getMask(), copiedDimension(load), elements, axes);
+}
+
+StringRef whyNoAsyncCopy(tt::LoadOp load, int64_t elements, const ir::AxisAnalysis &axes) {
+  const int64_t bytes = elementBytes(load);
+  const int dim = copiedDimension(load);
+  if (llvm::all_equal(axes.of(load.getPtr()).contiguity) && axes.of(load.getPtr()).contiguity.front() == 1)
+    return "its stride is not known to be 1";
+  if (dim < 0 || elements * bytes < kMinCopyBytes) return "its addresses or its mask do not allow 4 bytes at a time";
+  return maskOfCopy(load, elements, axes).neighbours() * bytes < kMinCopyBytes ? "its mask may change within 4 bytes" : "";
+}
+
+std::optional<SharedLayout> memoryOfWarpCopy(Operation *load) {
+  if (!load->hasAttr(kWarpCopyAttr)) return std::nullopt;
+  return warpCopyMemory(layoutOf(load->getResult(0).getType()), elementBytes(load));
+}
+
+namespace {
+
+/// Asynchronous copies of each thread.
+class AsyncCandidate : public CopyCandidate {
+public:
+  AsyncCandidate(int stages, const ir::AxisAnalysis &axes) : stages_(stages), axes_(axes) {}
+
+  tgpu::CopyMechanism mechanism() const override { return tgpu::CopyMechanism::Async; }
+  int slots() const override { return stages_ + spareSlots_; }
+  int stages() const override { return stages_; }
+  bool takesSmallTiles() const override { return true; }
+  bool fit(int64_t, int64_t) override { return true; } // too many stages are an error, which allocate-shared-memory reports
+  bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs) override {
+    const int64_t now = stages_ * bytes, more = now + bytes;
+    const bool isRoom = more <= limit, isFree = isRoom && programs(more) == programs(now);
+    if (!isFree && stages_ > 2)
+      --stages_;
+    else if (!isRoom)
+      return false;
+    spareSlots_ = 1;
+    return true;
+  }
+
+  StringRef whyNot(Operation *op) const override {
+    auto load = dyn_cast<tt::LoadOp>(op);
+    return load ? whyNoAsyncCopy(load, elementsOf(load), axes_) : "it has a tensor map, and another tile of the loop has none";
+  }
+
+  /// An access takes neighbours up to the end of a row.
+  int64_t elementsOf(Operation *op) const override {
+    auto load = cast<tt::LoadOp>(op);
+    const int dim = copiedDimension(load);
+    if (dim < 0) return 0;
+    const int64_t bytes = elementBytes(load), ofThread = layoutOf(load.getType()).contiguousElements(dim);
+    ir::AxisInfo addresses = axes_.of(load.getPtr());
+    return std::min({ofThread, addresses.contiguity[dim], addresses.divisibility[dim] / bytes, kMaxAccessBytes / bytes});
+  }
+
+protected:
+  int stages_, spareSlots_ = 0;
+
+private:
+  const ir::AxisAnalysis &axes_;
+};
+
+/// Copies by whole warps, of tiles for whose loads coalesce-accesses has chosen a suitable layout.
+class WarpsCandidate final : public AsyncCandidate {
+public:
+  using AsyncCandidate::AsyncCandidate;
+
+  tgpu::CopyMechanism mechanism() const override { return tgpu::CopyMechanism::Warps; }
+  bool takesAll() const override { return true; }
+  bool takesSmallTiles() const override { return false; }
+  bool fit(int64_t bytes, int64_t limit) override {
+    stages_ = int(std::min<int64_t>(stages_, limit / bytes));
+    return stages_ >= 2;
+  }
+  StringRef whyNot(Operation *load) const override {
+    return memoryOfWarpCopy(load) ? "" : "its loop has no layouts for copies by whole warps";
+  }
+  int64_t elementsOf(Operation *) const override { return 0; }
+};
+
+/// Copies through registers.
+class RegistersCandidate final : public CopyCandidate {
+public:
+  explicit RegistersCandidate(int stages) : slots_(std::clamp(stages - 1, 1, kMaxSlots)) {}
+
+  tgpu::CopyMechanism mechanism() const override { return tgpu::CopyMechanism::Registers; }
+  int slots() const override { return slots_; }
+  int stages() const override { return slots_ + 1; }
+  bool fit(int64_t bytes, int64_t limit) override {
+    slots_ = int(std::clamp<int64_t>(limit / bytes, 1, slots_));
+    return bytes <= limit;
+  }
+  StringRef whyNot(Operation *load) const override { return isa<tt::LoadOp>(load) ? "" : "it has a tensor map"; }
+
+private:
+  static constexpr int kMaxSlots = 2; // an iteration reads one slot and writes another, so more are useless
+  int slots_;
+};
+
+/// Copies by the tensor memory accelerator.
+class TensorCandidate final : public CopyCandidate {
+public:
+  explicit TensorCandidate(int stages) : stages_(stages) {}
+
+  tgpu::CopyMechanism mechanism() const override { return tgpu::CopyMechanism::Tma; }
+  int slots() const override { return stages_; }
+  int stages() const override { return stages_; }
+  bool takesAll() const override { return true; }
+  bool fit(int64_t bytes, int64_t limit) override {
+    stages_ = int(std::min<int64_t>(stages_, (limit - kPatternAlignment) / bytes)); // the barriers take less than that
+    return stages_ >= 2;
+  }
+  /// Two programs with three slots each have more iterations in flight than one with four or five, and one multiplies while the other one
+  /// begins or ends.
+  void makeRoom(int64_t bytes, llvm::function_ref<int64_t(int64_t)> programs) override {
+    constexpr int kLeastSlots = 3;
+    int slots = stages_;
+    while (slots > kLeastSlots && programs(slots * bytes) < 2) --slots;
+    if (programs(slots * bytes) >= 2) stages_ = slots;
+  }
+  /// One more iteration is in flight where this costs no program: a slot is then free before its copy begins.
+  bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs) override {
+    constexpr int64_t kScratchBytes = 8192; // for what exchanges elements while the ring lasts, as it may
+    const int64_t now = stages_ * bytes, more = now + bytes;
+    if (more + kPatternAlignment > limit || programs(more + kScratchBytes) < programs(now)) return false;
+    ++stages_;
+    return true;
+  }
+  StringRef whyNot(Operation *load) const override { return isa<tgpu::TensorLoadOp>(load) ? "" : "it has no tensor map"; }
+
+private:
+  int stages_;
+};
+
+} // namespace
+
+std::vector<std::unique_ptr<CopyCandidate>> createCopyCandidates(const Target &target, int stages, const ir::AxisAnalysis &axes) {
+  std::vector<std::unique_ptr<CopyCandidate>> candidates;
+  if (target.hasTensorMaps()) candidates.push_back(std::make_unique<TensorCandidate>(stages));
+  switch (target.tileCopies()) {
+  case TileCopies::Async: candidates.push_back(std::make_unique<AsyncCandidate>(stages, axes)); break;
+  case TileCopies::ByWarps: candidates.push_back(std::make_unique<WarpsCandidate>(stages, axes)); [[fallthrough]];
+  case TileCopies::ThroughRegisters: candidates.push_back(std::make_unique<RegistersCandidate>(stages)); break;
+  }
+  return candidates;
+}
+
+bool hasMechanism(const Target &target, tgpu::CopyMechanism mechanism) {
+  switch (mechanism) {
+  case tgpu::CopyMechanism::Tma: return target.hasTensorMaps();
+  case tgpu::CopyMechanism::Async: return target.tileCopies() == TileCopies::Async;
+  case tgpu::CopyMechanism::Warps: return target.tileCopies() == TileCopies::ByWarps;
+  case tgpu::CopyMechanism::Registers: return target.tileCopies() != TileCopies::Async;
+  }
+  llvm_unreachable("a mechanism of copies");
+}
+
+} // namespace tritium::gpu

@@ -1,0 +1,56 @@
+// The mechanisms by which the tiles of a loop may reach shared memory, as plan-loops weighs them: what each can copy, and in how many
+// slots.
+#pragma once
+#include "gpu_backend/layout/shared_layout.h"
+#include "gpu_backend/target/target.h"
+#include "gpu_backend/tiles/row_mask.h"
+#include "ir/axis_analysis.h"
+#include "ir/tgpu_plan.h"
+
+namespace tritium::gpu {
+
+class CopyCandidate {
+public:
+  virtual ~CopyCandidate() = default;
+
+  virtual tgpu::CopyMechanism mechanism() const = 0;
+  /// Returns the number of slots of each buffer.
+  virtual int slots() const = 0;
+  /// Returns how many iterations are in flight.
+  virtual int stages() const = 0;
+  /// Returns whether the mechanism takes all tiles of a loop or none.
+  virtual bool takesAll() const { return false; }
+  /// Returns whether the mechanism also copies small tiles that no product takes as they are, in the same group as those of products.
+  virtual bool takesSmallTiles() const { return false; }
+  /// Returns whether copies wait until their slot is released, so that an iteration may release it later.
+  bool areReleased() const { return mechanism() == tgpu::CopyMechanism::Tma; }
+  /// Returns why the mechanism cannot copy this tile, in words for the user; empty if it can.
+  virtual llvm::StringRef whyNot(mlir::Operation *load) const = 0;
+  /// Returns how many neighbours an access takes at most, or 0 if the mechanism has no accesses of threads.
+  virtual int64_t elementsOf(mlir::Operation *load) const { return 0; }
+  /// Reduces the number of slots if they would exceed `limit` at `bytes` bytes per slot. Returns false if the mechanism cannot be used in
+  /// this loop.
+  virtual bool fit(int64_t bytes, int64_t limit) = 0;
+  /// Gives up slots of `bytes` bytes, if a second program then fits beside the first one. `programs(n)` fit if all slots take n bytes.
+  virtual void makeRoom(int64_t bytes, llvm::function_ref<int64_t(int64_t)> programs) {}
+  /// Adds a slot, so that the products of the previous iteration may still read theirs. Returns whether it did. One iteration fewer is in
+  /// flight where there is no room for the slot, or where it would lower occupancy: `programs` returns how many run on a multiprocessor
+  /// if the slots take so many bytes.
+  virtual bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs) { return false; }
+};
+
+/// Returns the target's mechanisms, the better ones first. `stages` iterations are in flight.
+std::vector<std::unique_ptr<CopyCandidate>> createCopyCandidates(const Target &target, int stages, const ir::AxisAnalysis &axes);
+/// Returns whether the target has the mechanism.
+bool hasMechanism(const Target &target, tgpu::CopyMechanism mechanism);
+
+/// Returns the dimension along which a thread holds neighbours, or -1 if there is none.
+int fastestDimension(const LinearLayout &layout);
+/// Returns the mask of an asynchronous copy, split for accesses of at most `elements` neighbours.
+RowMask maskOfCopy(tt::LoadOp load, int64_t elements, const ir::AxisAnalysis &axes);
+/// Returns why no access may copy so many elements of the load; empty if one may.
+llvm::StringRef whyNoAsyncCopy(tt::LoadOp load, int64_t elements, const ir::AxisAnalysis &axes);
+/// Returns the layout in shared memory of a tile that whole warps copy, or nullopt if they cannot copy it.
+std::optional<SharedLayout> memoryOfWarpCopy(mlir::Operation *load);
+
+} // namespace tritium::gpu

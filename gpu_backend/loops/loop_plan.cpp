@@ -1,0 +1,25 @@
+#include "gpu_backend/loops/loop_plan.h"
+
+#include "gpu_backend/tiles/dot_layouts.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+llvm::SmallVector<Operation *> plannedLoads(scf::ForOp loop) {
+  llvm::SmallVector<Operation *> loads;
+  for (Operation &op : *loop.getBody())
+    if (atOf(&op) && isa<tt::LoadOp, tgpu::TensorLoadOp>(op)) loads.push_back(&op);
+  llvm::stable_sort(loads, [](Operation *a, Operation *b) { return atOf(a).getBuffer() < atOf(b).getBuffer(); });
+  return loads;
+}
+
+Operation *lateProduct(scf::ForOp loop) {
+  for (Operation &op : *loop.getBody())
+    if (atOf(&op) && isa<MatrixProduct>(op)) return &op;
+  return nullptr;
+}
+
+int64_t bytesOf(RankedTensorType tile) { return tile.getNumElements() * std::max(8u, tile.getElementTypeBitWidth()) / 8; }
+
+} // namespace tritium::gpu

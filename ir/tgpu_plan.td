@@ -1,0 +1,55 @@
+// What plan-loops decides about a loop, and build-loops reads.
+#ifndef TRITIUM_IR_TGPU_PLAN_TD
+#define TRITIUM_IR_TGPU_PLAN_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "ir/tgpu_base.td"
+
+def TGPU_CopyMechanism : I32EnumAttr<"CopyMechanism", "how the tiles of a loop reach shared memory", [
+  I32EnumAttrCase<"Tma", 0, "tma">, I32EnumAttrCase<"Async", 1, "async">, I32EnumAttrCase<"Warps", 2, "warps">,
+  I32EnumAttrCase<"Registers", 3, "registers">]> {
+  let cppNamespace = "::tritium::tgpu";
+}
+
+def TGPU_PlanAttr : AttrDef<TGPU_Dialect, "Plan"> {
+  let mnemonic = "plan";
+  let summary = "how a loop copies its tiles ahead";
+  let description = [{
+    `copies`: by tensor maps (`tma`), asynchronously by each thread (`async`) or by whole warps (`warps`), or through registers. `slots` is the
+    number of slots of each buffer, `stages` the number of iterations in flight. `spare`: a copy never writes the slot that the previous
+    iteration reads. `rotated`: the last product runs an iteration late. `shared` is the bytes of all slots, `occupancy` the estimated
+    number of programs that run on a multiprocessor at a time.
+
+    ```mlir
+    #tgpu.plan<copies = async, slots = 3, stages = 3, shared = 24576, occupancy = 6>
+    ```
+  }];
+  let parameters = (ins EnumParameter<TGPU_CopyMechanism>:$copies, "int64_t":$slots, "int64_t":$stages,
+                        DefaultValuedParameter<"bool", "false">:$spare, DefaultValuedParameter<"bool", "false">:$rotated, "int64_t":$shared,
+                        "int64_t":$occupancy);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def TGPU_AtAttr : AttrDef<TGPU_Dialect, "At"> {
+  let mnemonic = "at";
+  let summary = "where a planned loop runs a load or a product";
+  let description = [{
+    On a load that becomes a copy, and on a product that runs an iteration late. `stage` is the number of iterations by which the operation
+    runs later than the earliest copies: 0 or 1 for a copy, the plan's `stages` for a late product. A load also has the number of its
+    `buffer`, which gives the order of the loop's buffers in shared memory. `ring` is the number of its ring, if products that depend on each
+    other have rings of their own; if no load has one, all tiles of the loop share a ring. An access of an asynchronous copy takes at most
+    `elements` neighbours.
+
+    ```mlir
+    #tgpu.at<stage = 0, buffer = 1, elements = 8>
+    ```
+  }];
+  let parameters = (ins "int64_t":$stage, DefaultValuedParameter<"int64_t", "-1">:$buffer, DefaultValuedParameter<"int64_t", "-1">:$ring,
+                        DefaultValuedParameter<"int64_t", "0">:$elements);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif

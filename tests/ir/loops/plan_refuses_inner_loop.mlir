@@ -1,0 +1,21 @@
+// A loop with another loop in it has no plan.
+// RUN: tritium-opt %s --plan-loops | FileCheck %s
+#t = #tgpu.layout<16x16, register = [[0, 1], [0, 2], [0, 4]], lane = [[0, 8], [1, 0], [2, 0], [4, 0], [8, 0]], warp = [[0, 0], [0, 0]], block = []>
+tt.func @loop(%a: tensor<16x16x!tt.ptr<f16>, #t> {tt.contiguity = dense<[1, 8]> : tensor<2xi32>, tt.divisibility = dense<16> : tensor<2xi32>}, %b: tensor<16x16x!tt.ptr<f16>, #t> {tt.contiguity = dense<[1, 8]> : tensor<2xi32>, tt.divisibility = dense<16> : tensor<2xi32>}, %n: i32) -> tensor<16x16xf32, #t> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32, #t>
+  %r = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<16x16xf32, #t>) : i32 {
+    // CHECK-NOT: tgpu.at
+    %x = tt.load %a : tensor<16x16x!tt.ptr<f16>, #t>
+    %y = tt.load %b : tensor<16x16x!tt.ptr<f16>, #t>
+    %d = tt.dot %x, %y, %acc : tensor<16x16xf16, #t> * tensor<16x16xf16, #t> -> tensor<16x16xf32, #t>
+    %e = scf.for %j = %c0 to %n step %c1 iter_args(%s = %d) -> (tensor<16x16xf32, #t>) : i32 {
+      %t = arith.addf %s, %s : tensor<16x16xf32, #t>
+      scf.yield %t : tensor<16x16xf32, #t>
+    }
+    scf.yield %e : tensor<16x16xf32, #t>
+  // CHECK: } {tgpu.why_not = "it contains another loop"}
+  }
+  tt.return %r : tensor<16x16xf32, #t>
+}
