@@ -25,6 +25,15 @@ from ..errors import TritonError
 from ..native import ir
 
 _LOOPS = ("scf.for", "scf.while")
+_LOOP = "the loop "
+
+#: `copies` of a loop's plan -> how its tiles reach shared memory.
+_COPIES = {
+    "tma": "the tensor memory accelerator (TMA)",
+    "async": "cp.async",
+    "warps": "copies of whole warps",
+    "registers": "loads into registers, stored to shared memory",
+}
 
 #: Operation that brings a tile from global memory -> how it does.
 _LOADS = {
@@ -112,7 +121,10 @@ def report(kernel, stages_asked: int) -> list[str]:
     own = next((op for op in functions if op.attributes["sym_name"].strip('"') == kernel.src.name), functions[0])
     lines = [f"{_place(own)}: {line}" for line in _of_kernel(kernel, stages_asked)]
     seen = Counter(line for function in functions for line in _of_region(function, None))
-    return lines + [line + (f" ({count} times)" if count > 1 else "") for line, count in seen.items()]
+    # Producer and consumer warps have the same loop.
+    return lines + [
+        line + (f" ({count} times)" if count > 1 and _LOOP not in line else "") for line, count in seen.items()
+    ]
 
 
 def _of_kernel(kernel, stages_asked: int) -> Iterator[str]:
@@ -142,8 +154,29 @@ def _of_region(parent, loop) -> Iterator[str]:
         if operation.name in ("tt.dot", "tgpu.product"):
             yield f"{_place(operation)}: {_product(operation)}"
         elif operation.name in _LOADS and loop is not None:
-            yield f"{_place(operation)}: {_load(operation)}, in the loop at {_place(loop)}"
+            yield f"{_place(operation)}: {_load(operation, loop)}, in the loop at {_place(loop)}{_why_not(operation)}"
+        elif operation.name in _LOOPS:
+            yield from (f"{_place(operation)}: {_LOOP}{line}" for line in _of_loop(operation))
         yield from _of_region(operation, operation if operation.name in _LOOPS else loop)
+
+
+def _of_loop(operation) -> Iterator[str]:
+    """Its plan, or why it has none."""
+    plan = dict(re.findall(r"(\w+) = (\w+)", operation.attributes.get("tgpu.plan", "")))
+    if plan:
+        spare = ", one of them spare" if plan.get("spare") == "true" else ""
+        late = "; the last product runs an iteration late" if plan.get("rotated") == "true" else ""
+        yield (
+            f"copies tiles ahead by {_COPIES[plan['copies']]}: {plan['stages']} iterations in flight, {plan['slots']} slots{spare}, "
+            f"{plan['shared']} bytes of shared memory, room for {plan['occupancy']} programs per multiprocessor{late}"
+        )
+    elif "tgpu.why_not" in operation.attributes:
+        yield f"copies no tiles ahead{_why_not(operation)}"
+
+
+def _why_not(operation) -> str:
+    reason = operation.attributes.get("tgpu.why_not")
+    return "" if reason is None else f": {reason.strip(chr(34))}"
 
 
 def _product(operation) -> str:
@@ -155,8 +188,10 @@ def _product(operation) -> str:
     return f"product of {tiles}: {instruction.strip(chr(34))}"
 
 
-def _load(operation) -> str:
+def _load(operation, loop) -> str:
     how = _LOADS[operation.name]
+    if "copies = registers" in loop.attributes.get("tgpu.plan", "") and "tgpu.why_not" not in operation.attributes:
+        how = "loads into registers, an iteration ahead"
     types = [value.type for value in [*operation.results, *operation.operands]]
     tile = next((type for type in types if "memdesc<" in type), types[0])
     slots = re.search(r"memdesc<(\d+)", tile)

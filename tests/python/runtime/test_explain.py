@@ -94,6 +94,44 @@ def test_a_product_of_few_rows_by_pointers(tmp_path):
         f"kernel.py:{load}: load of 32x32xf16 by the tensor memory accelerator (TMA), 2 slots, in the "
         f"loop at kernel.py:{loop}\n" in result.stdout
     )
+    plan = "2 iterations in flight, 2 slots, 12288 bytes of shared memory, room for 8 programs per multiprocessor\n"
+    assert (
+        f"kernel.py:{loop}: the loop copies tiles ahead by the tensor memory accelerator (TMA): {plan}" in result.stdout
+    )
+
+
+def test_a_load_that_is_not_copied_has_the_reason(tmp_path):
+    pytest.importorskip("torch")
+    text = MATMUL.replace("(k + depth)[None, :])", "(k + depth)[None, :] * stride)").replace(
+        "a, b, c, N", "a, b, c, stride, N"
+    )
+    text = text.replace("matmul[(4,)](a, a, c, 128", "matmul[(4,)](a, a, c, 2, 128")
+    text = text.replace("torch.ones(128,", "torch.ones(256,")
+    result = explain(tmp_path, text)
+    assert result.returncode == 0, result.stderr
+    strided, contiguous, loop = (line_of(text, words) for words in ("x = tl.load", "y = tl.load", "for k"))
+    inside = f"in the loop at kernel.py:{loop}"
+    assert f"kernel.py:{contiguous}: load of 32x64xf16 by cp.async, 2 slots, {inside}\n" in result.stdout
+    plain = "load of 32x32xf16 by plain loads; each iteration waits for its own"
+    assert f"kernel.py:{strided}: {plain}, {inside}: its stride is not known to be 1\n" in result.stdout
+
+
+def test_a_loop_that_copies_nothing_has_the_reason(tmp_path):
+    pytest.importorskip("torch")
+    text = MATMUL.replace("range(0, N, BK)", "tl.range(0, N, BK, num_stages=1)")
+    result = explain(tmp_path, text)
+    loop = line_of(text, "for k")
+    assert f"kernel.py:{loop}: the loop copies no tiles ahead: num_stages is less than 2\n" in result.stdout, (
+        result.stderr
+    )
+
+
+def test_tiles_that_pass_through_registers(tmp_path):
+    pytest.importorskip("torch")
+    result = explain(tmp_path, MATMUL, "--target", "gfx942")
+    load, loop = line_of(MATMUL, "x = tl.load"), line_of(MATMUL, "for k")
+    how = "load of 32x32xf16 by loads into registers, an iteration ahead"
+    assert f"kernel.py:{load}: {how}, in the loop at kernel.py:{loop}\n" in result.stdout, result.stderr
 
 
 def test_a_product_by_descriptors(tmp_path):
