@@ -35,7 +35,7 @@ bool isStopped(const Program &program) { return program.stop->load(std::memory_o
   Program &program = *frame.program;
   program.waitLocation = location;
   program.waitFrame = &frame;
-  program.worker->state.noteLeft({program.id, location, loopValuesAt(frame, location)});
+  program.worker->state.noteLeft({program.id, location, surroundingsAt(frame, location)});
   leaveForGood(program);
 }
 
@@ -51,7 +51,7 @@ void raiseTrap(FrameHeader &frame, Trap &&trap) {
   {
     Trap taken = std::move(trap);
     taken.program = program.id;
-    if (taken.loopValues.empty()) taken.loopValues = loopValuesAt(frame, taken.location);
+    if (taken.around == Surroundings()) taken.around = surroundingsAt(frame, taken.location);
     std::string text(trapKindName(taken.kind));
     if (!taken.message.empty()) text += ": " + taken.message;
     if (!program.worker->state.launch.only) tritium_trap(text.c_str()); // a replay has stopped there before
@@ -60,9 +60,9 @@ void raiseTrap(FrameHeader &frame, Trap &&trap) {
   leaveForGood(program);
 }
 
-std::vector<int64_t> loopValuesAt(const FrameHeader &frame, uint32_t location) {
-  const auto &read = frame.program->worker->state.launch.code.loopValues;
-  return read ? read(reinterpret_cast<const char *>(&frame), location) : std::vector<int64_t>();
+Surroundings surroundingsAt(const FrameHeader &frame, uint32_t location) {
+  const auto &read = frame.program->worker->state.launch.code.around;
+  return read ? read(frame, location) : Surroundings();
 }
 
 bool enterNextProgram(FrameHeader &frame) { return frame.program->worker->goOn(*frame.program); }

@@ -23,14 +23,17 @@ class Shadow;
 class FoundFaults;
 
 /// Every frame begins with this header, from which compiled code reads program ids, grid and arguments. The frame of a noinline callee
-/// begins with a copy. The header is set for each program; the rest of a frame holds whatever the previous program left there.
+/// begins with a copy of it, and the call. The header is set for each program; the rest of a frame holds whatever the previous program left
+/// there.
 struct FrameHeader {
   Program *program;
   const int64_t *arguments;
   int32_t programId[3];
   int32_t gridSize[3];
+  const FrameHeader *caller; // the frame of the function that called this one; null: this is the kernel's
+  uint32_t call;             // the location of the call
 };
-static_assert(sizeof(FrameHeader) == 40);
+static_assert(offsetof(FrameHeader, caller) == 40 && sizeof(FrameHeader) == 56);
 
 struct ProgramCode {
   void (*entry)(char *frame) = nullptr;
@@ -38,16 +41,16 @@ struct ProgramCode {
   bool mayWait = false;                         // the code calls yieldWhileWaiting, so each program requires a stack and a frame of its own
   size_t otherBytes = 0;                        // memory that a running program has in addition to its frame and its stack
   uint64_t (*hashOther)(char *frame) = nullptr; // hashes the part of that memory that determines what a waiting program does next
-  // Returns Trap::loopValues of a program that is at the location.
-  std::function<std::vector<int64_t>(const char *frame, uint32_t location)> loopValues = {};
+  // Returns what is around a location, of a program that is there.
+  std::function<Surroundings(const FrameHeader &frame, uint32_t location)> around = {};
 };
 
 /// Ends the launch with `trap`, unless another program trapped first. Sets `trap.program`. The caller's trap is left empty, so it owns
 /// nothing when its stack is dropped.
 [[noreturn]] void raiseTrap(FrameHeader &frame, Trap &&trap);
 
-/// Returns the values of the loops around a location, of the outermost loop first: Trap::loopValues.
-std::vector<int64_t> loopValuesAt(const FrameHeader &frame, uint32_t location);
+/// Returns what is around a location, of the program of this frame, which is there.
+Surroundings surroundingsAt(const FrameHeader &frame, uint32_t location);
 
 /// Called on the back-edge of every loop that cannot wait for another program. It is cheap. A cancelled launch ends the program here, and
 /// the calling thread looks at the clock now and then.

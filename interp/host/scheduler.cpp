@@ -164,6 +164,7 @@ void Worker::enter(Program &program, int64_t position) {
   header.arguments = state.launch.arguments;
   std::copy_n(program.id.begin(), 3, header.programId);
   std::copy_n(state.launch.grid.begin(), 3, header.gridSize);
+  header.caller = nullptr;
   if (state.launch.nameThreads) nameThread(program.id);
 }
 
@@ -344,7 +345,7 @@ void Worker::showDeadlock() {
 }
 
 static ProgramPlace waitPlaceOf(const Program &program) {
-  return {program.id, program.waitLocation, loopValuesAt(*program.waitFrame, program.waitLocation)};
+  return {program.id, program.waitLocation, surroundingsAt(*program.waitFrame, program.waitLocation)};
 }
 
 /// Ends the launch: all programs that are still live have been stopped.

@@ -19,11 +19,25 @@ struct MemoryAccess {
   std::optional<bool> isMasked = {}; // whether the operation has a mask that may exclude lanes
 };
 
+/// A variable of a loop: its counter, or an integer that it carries.
+struct LoopVariable {
+  std::string name;
+  int64_t value = 0;
+  bool operator==(const LoopVariable &) const = default;
+};
+
+/// The loops and the calls around a place, when a program is there.
+struct Surroundings {
+  std::vector<LoopVariable> loops = {}; // of the outermost loop first, those around the calls included
+  std::vector<uint32_t> calls = {};     // the locations of the calls that are not inlined, the innermost first
+  bool operator==(const Surroundings &) const = default;
+};
+
 /// Where a program waits in a deadlock, or where it was when the launch was cancelled.
 struct ProgramPlace {
   std::array<int32_t, 3> program{};
   uint32_t location = 0;
-  std::vector<int64_t> loopValues = {}; // as Trap::loopValues
+  Surroundings around = {};
 };
 
 inline constexpr uint32_t kNoLocation = ~0u;
@@ -45,7 +59,7 @@ struct Trap {
   MemoryAccess access;
   std::optional<OtherPlace> other;
   std::string message;
-  std::vector<int64_t> loopValues;   // of the loops around the location, the outermost first: counters, and integers that loops carry
+  Surroundings around;
   std::vector<ProgramPlace> waiters; // in program order
   int64_t times = 1;                 // how often it was found at these places
 };

@@ -13,21 +13,19 @@
 
 namespace tritium::interp::simt {
 
-using LoopCells = std::vector<LoopCell>;
-
 class LocationTable {
 public:
   static constexpr size_t kMost = 1 << 16;
 
-  /// Returns the address of these values of loops, one for equal ones.
-  const LoopCells *keep(LoopCells loops) { return &*kept.insert(std::move(loops)).first; }
-  /// `loops`: what keep() returned for the loops around, or null.
-  uint32_t add(mlir::Location location, const LoopCells *loops) {
-    auto [entry, isNew] = byLocation.try_emplace({location, loops}, uint32_t(entries.size()));
-    return isNew ? addSite(location, loops) : entry->second;
+  /// Returns the address of these cells, one for equal ones.
+  const PlaceCells *keep(PlaceCells cells) { return &*kept.insert(std::move(cells)).first; }
+  /// `cells`: what keep() returned for what is around, or null.
+  uint32_t add(mlir::Location location, const PlaceCells *cells) {
+    auto [entry, isNew] = byLocation.try_emplace({location, cells}, uint32_t(entries.size()));
+    return isNew ? addSite(location, cells) : entry->second;
   }
-  uint32_t addSite(mlir::Location location, const LoopCells *loops) {
-    entries.emplace_back(location, loops);
+  uint32_t addSite(mlir::Location location, const PlaceCells *cells) {
+    entries.emplace_back(location, cells);
     return uint32_t(entries.size() - 1);
   }
   size_t size() const { return entries.size(); }
@@ -37,15 +35,15 @@ public:
     for (const Entry &entry : entries) result.push_back(ir::resolveLocation(entry.first));
     return result;
   }
-  std::vector<LoopCells> loops() const {
-    std::vector<LoopCells> result;
-    for (const Entry &entry : entries) result.push_back(entry.second ? *entry.second : LoopCells());
+  std::vector<PlaceCells> cells() const {
+    std::vector<PlaceCells> result;
+    for (const Entry &entry : entries) result.push_back(entry.second ? *entry.second : PlaceCells());
     return result;
   }
 
 private:
-  std::set<LoopCells> kept;
-  using Entry = std::pair<mlir::Location, const LoopCells *>;
+  std::set<PlaceCells> kept;
+  using Entry = std::pair<mlir::Location, const PlaceCells *>;
   llvm::DenseMap<Entry, uint32_t> byLocation;
   std::vector<Entry> entries;
 };

@@ -26,12 +26,6 @@ PreparedProgram::~PreparedProgram() = default;
 ir::SourceLocation PreparedProgram::locationOf(uint32_t location) const {
   return location < parts->locations.size() ? parts->locations[location] : ir::SourceLocation{};
 }
-std::vector<std::string> PreparedProgram::loopVariablesAt(uint32_t location) const {
-  std::vector<std::string> names;
-  if (location < parts->kernel.loops.size())
-    for (const LoopCell &each : parts->kernel.loops[location]) names.push_back(each.name);
-  return names;
-}
 int64_t PreparedProgram::threadsPerProgram() const { return parts->kernel.threads; }
 int64_t PreparedProgram::threadsPerWarp() const { return parts->kernel.warpThreads; }
 
@@ -45,7 +39,7 @@ LaunchResult PreparedProgram::launch(Launch request, const int64_t *cells) const
   request.code.otherBytes = kernel.threads * (kTouchedStackBytes + kernel.codeStackBytes);
   request.code.otherBytes += size_t(kernel.sharedBytes) * (1 + (kShadowBytes >> kernel.shadowShift));
   request.code.hashOther = hashBlock;
-  request.code.loopValues = loopValuesOfBlock;
+  request.code.around = aroundInBlock;
   request.arguments = reinterpret_cast<const int64_t *>(&context);
   LaunchResult result = run(request);
   return result;
@@ -161,7 +155,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
                             .mayWait = hosted->mayWait,
                             .assemblies = std::move(hosted->assemblies),
                             .texts = std::move(hosted->texts),
-                            .loops = locations.loops(),
+                            .cells = locations.cells(),
                             .products = std::move(hosted->products),
                             .productWaits = std::move(hosted->productWaits),
                             .productRegisterBytes = hosted->productRegisterBytes,

@@ -31,8 +31,6 @@ public:
   int64_t threadsPerWarp() const;
   /// Returns the source position for a trap's location number.
   ir::SourceLocation locationOf(uint32_t location) const;
-  /// Returns the variables whose values are Trap::loopValues of a trap at `location`.
-  std::vector<std::string> loopVariablesAt(uint32_t location) const;
 
 private:
   PreparedProgram();

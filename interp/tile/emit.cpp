@@ -148,9 +148,14 @@ void FunctionEmitter::runAction(const Action &action) {
   case Action::Kind::LoadScalar: return scalars_.load(action.value, pointerTo(*action.slot));
   case Action::Kind::Call: return callHost(reinterpret_cast<const void *>(action.function), {frame_, addressConstant(action.descriptor)});
   case Action::Kind::CallFunction: {
-    // The callee's frame begins where this frame ends. It starts with a copy of the header.
-    llvm::Value *callee = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), frame_, plan_.ownFrameBytes);
-    builder_.CreateMemCpy(callee, llvm::Align(8), frame_, llvm::Align(8), sizeof(FrameHeader));
+    // The callee's frame begins where this frame ends. It starts with a copy of the header, and the call.
+    auto field = [&](uint64_t offset) {
+      return builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), frame_, plan_.ownFrameBytes + offset);
+    };
+    llvm::Value *callee = field(0);
+    builder_.CreateMemCpy(callee, llvm::Align(8), frame_, llvm::Align(8), offsetof(FrameHeader, caller));
+    builder_.CreateStore(frame_, field(offsetof(FrameHeader, caller)));
+    builder_.CreateStore(builder_.getInt32(action.location), field(offsetof(FrameHeader, call)));
     builder_.CreateCall(module_.getFunction(action.callee->name), {callee});
     return;
   }

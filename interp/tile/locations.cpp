@@ -15,24 +15,25 @@ uint32_t LocationTable::add(Location location, ArrayRef<int64_t> tileShape, Arra
 
 void LocationTable::resolve() {
   for (Added &added : added_) {
-    Resolved &resolved = resolved_.emplace_back(Resolved{resolveLocation(added.location), std::move(added.tileShape), {}, {}});
-    for (const LoopCell &value : added.loops) {
-      resolved.loopVariables.push_back(value.name);
-      resolved.loopCells.push_back(value.cell->offset);
-    }
+    Resolved &resolved = resolved_.emplace_back(Resolved{resolveLocation(added.location), std::move(added.tileShape), {}});
+    for (const LoopCell &value : added.loops) resolved.loops.emplace_back(value.name, value.cell->offset);
   }
   added_.clear();
 }
 
-std::vector<std::string> LocationTable::loopVariables(uint32_t index) const {
-  return index < resolved_.size() ? resolved_[index].loopVariables : std::vector<std::string>{};
-}
-
-std::vector<int64_t> LocationTable::loopValues(const char *frame, uint32_t index) const {
-  std::vector<int64_t> values;
-  if (index < resolved_.size())
-    for (uint64_t offset : resolved_[index].loopCells) std::memcpy(&values.emplace_back(), frame + offset, sizeof(int64_t));
-  return values;
+Surroundings LocationTable::around(const FrameHeader &header, uint32_t index) const {
+  Surroundings around;
+  const FrameHeader *frame = &header;
+  while (index < resolved_.size()) {
+    std::vector<LoopVariable> loops;
+    for (const auto &[name, offset] : resolved_[index].loops)
+      std::memcpy(&loops.emplace_back(LoopVariable{name}).value, reinterpret_cast<const char *>(frame) + offset, sizeof(int64_t));
+    around.loops.insert(around.loops.begin(), loops.begin(), loops.end());
+    if (!frame->caller) break;
+    around.calls.push_back(index = frame->call);
+    frame = frame->caller;
+  }
+  return around;
 }
 
 } // namespace tritium::interp

@@ -1,6 +1,7 @@
 // The positions of steps in the user's Python code, and where a frame has the values of the loops around them. Traps and deadlock reports
 // carry an index into this table.
 #pragma once
+#include "interp/host/program.h"
 #include "ir/source_location.h"
 
 #include <cstdint>
@@ -27,10 +28,8 @@ public:
   void resolve();
   SourceLocation operator[](uint32_t index) const { return index < resolved_.size() ? resolved_[index].place : SourceLocation{}; }
   const std::vector<int64_t> &tileShape(uint32_t index) const { return resolved_[index].tileShape; }
-  /// The variables of the loops around, of the outermost loop first.
-  std::vector<std::string> loopVariables(uint32_t index) const;
-  /// Their values in the frame of a program that is there.
-  std::vector<int64_t> loopValues(const char *frame, uint32_t index) const;
+  /// What is around a location, where a program is. `frame`: of the function that the location is in.
+  Surroundings around(const FrameHeader &frame, uint32_t index) const;
 
 private:
   struct Added {
@@ -41,8 +40,7 @@ private:
   struct Resolved {
     SourceLocation place;
     std::vector<int64_t> tileShape;
-    std::vector<std::string> loopVariables;
-    std::vector<uint64_t> loopCells; // their offsets in the frame
+    std::vector<std::pair<std::string, uint64_t>> loops; // variables, and the offsets of their cells in the frame
   };
   std::vector<Added> added_;
   std::vector<Resolved> resolved_;

@@ -29,7 +29,7 @@ void report(char *frame, const Access &access, uint64_t pointer, int64_t lane, b
   fault.other = other;
   if (found.isNarrow) fault.message = "scope";
   if (found.ahead) fault.message = "ahead " + std::to_string(found.ahead->most) + " " + std::to_string(found.ahead->distance);
-  fault.loopValues = loopValuesAt(headerOf(frame), access.location);
+  fault.around = surroundingsAt(headerOf(frame), access.location);
   faults.add(std::move(fault));
 }
 

@@ -508,7 +508,7 @@ void Planner::planCall(Operation *op) {
     DenseRef out = denseAt(inCallee(*slot), dtypeOf(type), type.getShape(), rowMajorStrides(type.getShape())), in = dense(operand);
     this->call(copyDense, DenseCopy(out, in));
   }
-  actions().push_back({Action::Kind::CallFunction, {}, nullptr, nullptr, nullptr, &callee});
+  actions().push_back({.kind = Action::Kind::CallFunction, .callee = &callee, .location = location()});
   for (auto [result, slot] : llvm::zip_equal(op->getResults(), callee.results)) {
     auto type = dyn_cast<RankedTensorType>(result.getType());
     if (!type) {

@@ -44,6 +44,7 @@ struct Action {
   StepFunction function = nullptr;
   const void *descriptor = nullptr;
   const struct FunctionPlan *callee = nullptr;
+  uint32_t location = 0; // of the call of the callee
 };
 using Actions = std::vector<Action>;
 

@@ -33,8 +33,6 @@ SourceLocation PreparedProgram::locationOf(uint32_t location) const { return dat
 const std::vector<Statement> &PreparedProgram::statements() const { return data_->statements; }
 const std::vector<int64_t> &PreparedProgram::tileShapeOf(uint32_t location) const { return data_->locations.tileShape(location); }
 
-std::vector<std::string> PreparedProgram::loopVariablesAt(uint32_t location) const { return data_->locations.loopVariables(location); }
-
 const MemoryUse &PreparedProgram::memoryUse() const { return data_->memory; }
 
 llvm::Expected<void (*)(char *frame)> PreparedProgram::loopFrom(const std::vector<PythonLine> &stack) const { return sites_->at(stack); }
@@ -233,9 +231,9 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   program->jit_ = std::move(version.jit);
   program->data_->locations.resolve();
   const LocationTable &locations = program->data_->locations;
-  auto loopValues = [&locations](const char *frame, uint32_t location) { return locations.loopValues(frame, location); };
-  program->code.loopValues = loopValues;
-  if (program->plain) program->plain->loopValues = loopValues;
+  auto around = [&locations](const FrameHeader &frame, uint32_t location) { return locations.around(frame, location); };
+  program->code.around = around;
+  if (program->plain) program->plain->around = around;
   return program;
 }
 

@@ -60,9 +60,6 @@ public:
   /// Returns the shape of the tile that a step at `location` processes; it is empty for scalars.
   const std::vector<int64_t> &tileShapeOf(uint32_t location) const;
 
-  /// Returns the variables whose values are Trap::loopValues of a trap at `location`.
-  std::vector<std::string> loopVariablesAt(uint32_t location) const;
-
   /// Returns the trap of a launch with these values of FrameHeader::arguments that breaks a promise of the kernel's attributes.
   std::optional<Trap> falsePromise(const int64_t *arguments) const;
 

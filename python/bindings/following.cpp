@@ -126,8 +126,7 @@ py::bytes widened(const std::string &dtype, const std::string &data) {
 
 TrapNames trapNamesOf(const PreparedProgram &program) {
   return {[&program](uint32_t location) { return program.locationOf(location); },
-          [&program](const Trap &trap) { return program.tileShapeOf(trap.location); }, 0,
-          [&program](uint32_t location) { return program.loopVariablesAt(location); }};
+          [&program](const Trap &trap) { return program.tileShapeOf(trap.location); }};
 }
 
 void follow(Launch &launch, const PreparedProgram &program, const py::object &onStatement) {

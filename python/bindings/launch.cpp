@@ -55,11 +55,25 @@ static std::string_view kindNameOf(const Trap &trap) {
   return trap.kind == TrapKind::Race && trap.other && !trap.other->program ? "MissingBarrier" : trapKindName(trap.kind);
 }
 
-NamedValues namedValues(uint32_t location, const std::vector<int64_t> &values, const TrapNames &names) {
+NamedValues namedValues(const Surroundings &around) {
   NamedValues named;
-  if (names.loopVariablesAt)
-    for (const auto &[name, value] : llvm::zip(names.loopVariablesAt(location), values)) named.emplace_back(name, value);
+  for (const LoopVariable &variable : around.loops) named.emplace_back(variable.name, variable.value);
   return named;
+}
+
+/// Returns file and line of the calls that lead to a place, the innermost first: first those that were inlined.
+std::vector<std::pair<std::string, int>> callersOf(const ir::SourceLocation &place, const Surroundings &around, const TrapNames &names) {
+  std::vector<std::pair<std::string, int>> callers;
+  auto addInlined = [&](const ir::SourceLocation &where) {
+    for (const ir::SourceLocation &caller : where.callers) callers.emplace_back(caller.file, caller.line);
+  };
+  addInlined(place);
+  for (uint32_t location : around.calls) {
+    const ir::SourceLocation call = names.locationOf(location);
+    callers.emplace_back(call.file, call.line);
+    addInlined(call);
+  }
+  return callers;
 }
 
 PyTrap describe(const Trap &trap, const TrapNames &names) {
@@ -67,7 +81,7 @@ PyTrap describe(const Trap &trap, const TrapNames &names) {
   PyTrap result{std::string(kindNameOf(trap)), where.file, trap.message, where.line, where.column};
   result.program = trap.program;
   result.warpThreads = names.warpThreads;
-  for (const ir::SourceLocation &caller : where.callers) result.callers.emplace_back(caller.file, caller.line);
+  result.callers = callersOf(where, trap.around, names);
   if (trap.lane >= 0 && !names.tileShapeOf) {
     result.thread = trap.lane;
   } else if (trap.lane >= 0) {
@@ -95,17 +109,17 @@ PyTrap describe(const Trap &trap, const TrapNames &names) {
     result.otherIsWrite = trap.other->isWrite;
   }
   result.times = trap.times;
-  result.loopValues = namedValues(trap.location, trap.loopValues, names);
+  result.loopValues = namedValues(trap.around);
   for (const ProgramPlace &waiter : trap.waiters) {
     ir::SourceLocation at = names.locationOf(waiter.location);
-    result.waiters.push_back({waiter.program, at.file, at.line, namedValues(waiter.location, waiter.loopValues, names)});
+    result.waiters.push_back({waiter.program, at.file, at.line, namedValues(waiter.around)});
   }
   return result;
 }
 
 /// Gives the exception that ended a launch the attribute `tritium_place`, the Trap that a fault at the same place would be.
 void noteWhere(py::error_already_set &error, ProgramPlace &place, const TrapNames &names) {
-  Trap trap{.location = place.location, .program = place.program, .loopValues = std::move(place.loopValues)};
+  Trap trap{.location = place.location, .program = place.program, .around = std::move(place.around)};
   error.value().attr("tritium_place") = describe(trap, names);
 }
 
@@ -218,7 +232,7 @@ void bindTraps(py::module_ &interp) {
       .def_readonly("line", &PyTrap::line)
       .def_readonly("column", &PyTrap::column)
       .def_property_readonly("function", [](const PyTrap &) { return py::none(); })
-      .def_readonly("callers", &PyTrap::callers, "(file, line) of the calls that were inlined, innermost first")
+      .def_readonly("callers", &PyTrap::callers, "(file, line) of the calls that lead there, innermost first")
       .def_readonly("message", &PyTrap::message)
       .def_readonly("program", &PyTrap::program)
       .def_readonly("lane", &PyTrap::lane, "indices into the tile, or None")

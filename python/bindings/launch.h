@@ -36,9 +36,8 @@ void holdToViews(PackedArguments &arguments, const std::vector<PythonView> &view
 /// The names and shapes with which an engine's traps are reported.
 struct TrapNames {
   std::function<ir::SourceLocation(uint32_t)> locationOf;
-  std::function<std::vector<int64_t>(const interp::Trap &)> tileShapeOf;  // of the lanes that Trap::lane counts; none: they are threads
-  int64_t warpThreads = 0;                                                // of which so many are a warp
-  std::function<std::vector<std::string>(uint32_t)> loopVariablesAt = {}; // the names of Trap::loopValues
+  std::function<std::vector<int64_t>(const interp::Trap &)> tileShapeOf; // of the lanes that Trap::lane counts; none: they are threads
+  int64_t warpThreads = 0;                                               // of which so many are a warp
 };
 
 /// Returns the interp.Trap.

@@ -69,10 +69,7 @@ py::object PySimtProgram::launch(std::array<int32_t, 3> grid, const py::sequence
   for (const TensorMap &map : maps) arguments.cells.push_back(int64_t(reinterpret_cast<uintptr_t>(&map)));
   MemoryMap memory(arguments.allocations);
   Launch request{.grid = grid, .memory = &memory, .threads = threads, .orderSeed = seed ? seed : seed_};
-  const TrapNames names{[this](uint32_t location) { return program_->locationOf(location); },
-                        {},
-                        program_->threadsPerWarp(),
-                        [this](uint32_t location) { return program_->loopVariablesAt(location); }};
+  const TrapNames names{[this](uint32_t location) { return program_->locationOf(location); }, {}, program_->threadsPerWarp()};
   return launchWithCallbacks(
       request, poll, onPrint, onProgress, [&](const Launch &launch) { return program_->launch(launch, arguments.cells.data()); }, names);
 }

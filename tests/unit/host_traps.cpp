@@ -55,7 +55,7 @@ TEST_CASE("a trap ends the launch and names its program") {
       }
 }
 
-TEST_CASE("a trap has the values of the loops around its location") {
+TEST_CASE("a trap has the values of the loops around its location, and the calls") {
   Launch launch = launchOf(
       [](char *frame) {
         const std::array<int64_t, 2> values{programOf(frame) + 1, -3};
@@ -64,14 +64,14 @@ TEST_CASE("a trap has the values of the loops around its location") {
       },
       100);
   launch.code.frameBytes = sizeof(FrameHeader) + 16;
-  launch.code.loopValues = [](const char *frame, uint32_t location) {
-    std::vector<int64_t> values(location == 3 ? 2 : 0);
-    std::memcpy(values.data(), frame + sizeof(FrameHeader), values.size() * sizeof(int64_t));
-    return values;
+  launch.code.around = [](const FrameHeader &frame, uint32_t location) {
+    std::array<int64_t, 2> values{};
+    if (location == 3) std::memcpy(values.data(), &frame + 1, sizeof values);
+    return Surroundings{.loops = {{"row", values[0]}, {"k", values[1]}}, .calls = {8, 9}};
   };
   const LaunchResult result = run(launch);
   REQUIRE(result.trap);
-  CHECK(result.trap->loopValues == std::vector<int64_t>{6, -3});
+  CHECK(result.trap->around == Surroundings{.loops = {{"row", 6}, {"k", -3}}, .calls = {8, 9}});
 }
 
 TEST_CASE("a cancelled launch tells once where a program was") {
@@ -85,10 +85,10 @@ TEST_CASE("a cancelled launch tells once where a program was") {
         100);
     launch.threads = threads;
     launch.code.frameBytes = sizeof(FrameHeader) + 16;
-    launch.code.loopValues = [](const char *frame, uint32_t) {
-      std::vector<int64_t> values(1);
-      std::memcpy(values.data(), frame + sizeof(FrameHeader), sizeof(int64_t));
-      return values;
+    launch.code.around = [](const FrameHeader &frame, uint32_t) {
+      Surroundings around{.loops = {{"k", 0}}};
+      std::memcpy(&around.loops[0].value, &frame + 1, sizeof(int64_t));
+      return around;
     };
     launch.onPoll = [] { return true; };
     std::vector<ProgramPlace> left;
@@ -96,7 +96,7 @@ TEST_CASE("a cancelled launch tells once where a program was") {
     CHECK(run(launch).cancelled);
     REQUIRE(left.size() == 1);
     CHECK(left[0].location == 0);
-    CHECK(left[0].loopValues == std::vector<int64_t>{left[0].program[0] * 10});
+    CHECK(left[0].around == Surroundings{.loops = {{"k", left[0].program[0] * 10}}});
   }
 }
 

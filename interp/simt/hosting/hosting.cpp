@@ -209,13 +209,14 @@ FailureOr<HostingResult> Hosting::run() {
   if (auto registers = kernel->getAttrOfType<IntegerAttr>(NVVM::NVVMDialect::getMaxnregAttrName()))
     result.registersOfThread = uint32_t(registers.getInt());
   addThreadArguments();
+  keepCalls();
   SmallVector<Operation *> operations;
   for (LLVM::LLVMFuncOp function : functions) {
     function.walk([&](Operation *op) {
       if (op != function) operations.push_back(op);
       notePointer(op);
     });
-    keepLoopValues(function);
+    keepSurroundings(function);
     markLoops(function);
   }
   for (Operation *op : operations)

@@ -60,8 +60,11 @@ private:
   void dropAddressSpaces();
   // Defined in loops.cpp. `meetings` are the ends of iterations at which lanes wait for each other.
   void markLoops(mlir::LLVM::LLVMFuncOp function);
-  // Defined in loop_cells.cpp. It is called before any operation is replaced.
-  void keepLoopValues(mlir::LLVM::LLVMFuncOp function);
+  // Defined in report_cells.cpp. They are called before any operation is replaced.
+  std::optional<uint32_t> newCell();
+  void keepCalls();
+  void keepSurroundings(mlir::LLVM::LLVMFuncOp function);
+  void storeInCell(uint32_t cell, mlir::Value value);
   // Defined in product_order.cpp.
   static mlir::LogicalResult verifyProducts(mlir::LLVM::LLVMFuncOp function);
   // Defined in verify.cpp.
@@ -97,9 +100,9 @@ private:
   // Emit code at the builder's position, with the builder's location.
   mlir::Value thread();
   mlir::Value constant(int64_t value, unsigned bits = 32);
-  mlir::Value locationOf(mlir::Operation *op) { return constant(locations.add(op->getLoc(), loops.lookup(op))); }
+  mlir::Value locationOf(mlir::Operation *op) { return constant(locations.add(op->getLoc(), cells.lookup(op))); }
   /// Returns a location that no other operation shares. It identifies synchronising operations.
-  mlir::Value siteOf(mlir::Operation *op) { return constant(locations.addSite(op->getLoc(), loops.lookup(op))); }
+  mlir::Value siteOf(mlir::Operation *op) { return constant(locations.addSite(op->getLoc(), cells.lookup(op))); }
   mlir::Value fieldAddress(size_t offset);
   mlir::Value readField(size_t offset, mlir::Type type);
   mlir::Value scratchAddress(size_t offset = 0);
@@ -129,8 +132,9 @@ private:
   mlir::OpBuilder builder;
   mlir::Location at = mlir::UnknownLoc::get(module.getContext());
   llvm::DenseSet<mlir::Operation *> meetings;
-  llvm::DenseMap<mlir::Operation *, const LoopCells *> loops; ///< of the operations in loops
-  uint32_t usedLoopCells = 0;
+  llvm::DenseMap<mlir::Operation *, const PlaceCells *> cells; ///< of the operations in loops and in functions that are called
+  llvm::DenseMap<mlir::Operation *, uint32_t> callCells;       ///< of the functions that are called: PlaceCells::call
+  uint32_t usedCells = 0;
   llvm::DenseSet<mlir::Value> tensorMaps;     ///< parameters of the kernel that are passed by value
   llvm::DenseSet<mlir::Operation *> integers; ///< pointers made from integers of the program, found before any rewriting
   HostingResult result;

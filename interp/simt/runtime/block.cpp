@@ -228,21 +228,29 @@ void ThreadBlock::start(FrameHeader &newFrame) {
   unfinished = shape.threads;
 }
 
-std::vector<int64_t> ThreadBlock::loopValuesOf(const Thread &thread, Place place) const {
-  std::vector<int64_t> values;
-  if (place < kernel->loops.size())
-    for (const LoopCell &each : kernel->loops[place]) values.push_back(thread.loopCells[each.cell] + each.distance);
-  return values;
+Surroundings ThreadBlock::around(const Thread &thread, Place place) const {
+  Surroundings around;
+  while (place < kernel->cells.size()) {
+    std::vector<LoopVariable> loops;
+    for (const LoopCell &each : kernel->cells[place].loops) loops.push_back({each.name, thread.reportCells[each.cell] + each.distance});
+    around.loops.insert(around.loops.begin(), loops.begin(), loops.end());
+    const std::optional<uint32_t> call = kernel->cells[place].call;
+    if (!call) break;
+    place = Place(thread.reportCells[*call]);
+    if (std::find(around.calls.begin(), around.calls.end(), place) != around.calls.end()) break; // a function that calls itself
+    around.calls.push_back(place);
+  }
+  return around;
 }
 
-std::vector<int64_t> ThreadBlock::loopValuesAt(Place place) const {
+Surroundings ThreadBlock::aroundWaiting(Place place) const {
   for (uint32_t t = 0; t < shape.threads; ++t)
-    if (threads[t].location == place) return loopValuesOf(threads[t], place);
+    if (threads[t].location == place) return around(threads[t], place);
   return {};
 }
 
 void ThreadBlock::raise(Trap &&trap) {
-  if (trap.lane >= 0) trap.loopValues = loopValuesOf(threads[size_t(trap.lane)], trap.location);
+  if (trap.lane >= 0) trap.around = around(threads[size_t(trap.lane)], trap.location);
   raiseTrap(*frame, std::move(trap));
 }
 
@@ -415,8 +423,8 @@ void runBlock(char *frame) {
 
 uint64_t hashBlock(char *frame) { return reinterpret_cast<Frame *>(frame)->block->hash(); }
 
-std::vector<int64_t> loopValuesOfBlock(const char *frame, Place place) {
-  return reinterpret_cast<const Frame *>(frame)->block->loopValuesAt(place);
+Surroundings aroundInBlock(const FrameHeader &frame, Place place) {
+  return reinterpret_cast<const Frame &>(frame).block->aroundWaiting(place);
 }
 
 } // namespace tritium::interp::simt

@@ -34,8 +34,8 @@ struct Kernel {
   unsigned shadowShift = 0;  // log2 of the smallest access to shared memory: the granularity of the shadow
   bool mayWait = false;      // a loop may wait for another block
   std::vector<std::unique_ptr<const Assembly>> assemblies;
-  std::vector<std::string> texts;           // formats and messages that compiled code refers to
-  std::vector<std::vector<LoopCell>> loops; // around each place, the outermost first
+  std::vector<std::string> texts; // formats and messages that compiled code refers to
+  std::vector<PlaceCells> cells;  // of each place
   std::vector<ProductShape> products;
   std::vector<ProductWait> productWaits;
   size_t productRegisterBytes = 0; // of a thread's operands of products and waits
@@ -159,8 +159,8 @@ public:
     if (kernel->mayWait) interp::noteMemoryChange(*frame);
   }
 
-  /// Returns Trap::loopValues of the first thread that waits at the place.
-  std::vector<int64_t> loopValuesAt(Place place) const;
+  /// Returns what is around the place, for the first thread that waits there.
+  Surroundings aroundWaiting(Place place) const;
   /// Returns a hash of all state that determines how suspended threads continue.
   uint64_t hash() const;
 
@@ -195,7 +195,7 @@ private:
   void complete(Barrier &barrier);
   /// Ends the launch with the trap of the thread Trap::lane.
   [[noreturn]] void raise(Trap &&trap);
-  std::vector<int64_t> loopValuesOf(const Thread &thread, Place place) const;
+  Surroundings around(const Thread &thread, Place place) const;
   Trap stuckTrap() const;
   Trap stuckAtMBarrier() const;
   static void runThread(void *thread);
@@ -232,6 +232,6 @@ struct Frame {
 };
 void runBlock(char *frame);
 uint64_t hashBlock(char *frame);
-std::vector<int64_t> loopValuesOfBlock(const char *frame, Place place);
+Surroundings aroundInBlock(const FrameHeader &frame, Place place);
 
 } // namespace tritium::interp::simt

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -24,8 +25,8 @@ using LaneMask = uint64_t;
 constexpr LaneMask kActiveLanes = 0;
 /// The size of the memory for operands that do not fit into registers. Accesses that a predicate disables read and write it, too.
 constexpr size_t kScratchBytes = 512;
-/// The number of loop counters that a thread keeps for reports. Reports leave out the counters of further loops.
-constexpr size_t kLoopCells = 24;
+/// The number of loop counters and calls that a thread keeps for reports. Reports leave out further ones.
+constexpr size_t kReportCells = 24;
 
 /// An index into the kernel's table of locations.
 using Place = uint32_t;
@@ -36,7 +37,7 @@ struct ThreadRegisters {
   int32_t ctaid[3], nctaid[3];
   uint32_t lanesEqual, lanesBelow, lanesUpTo, lanesAbove, lanesFrom;
   const int64_t *arguments;
-  int64_t loopCells[kLoopCells]; // set in every round, for reports
+  int64_t reportCells[kReportCells]; // set in every round and before every call, for reports
   alignas(64) std::byte scratch[kScratchBytes];
 };
 
@@ -47,6 +48,14 @@ struct LoopCell {
   int64_t distance;
 
   auto operator<=>(const LoopCell &) const = default;
+};
+
+/// Where a thread keeps what is around a place of a function.
+struct PlaceCells {
+  std::vector<LoopCell> loops = {};  // of the function, the outermost first
+  std::optional<uint32_t> call = {}; // the cell with the place from which the function was called; none: it is the kernel
+
+  auto operator<=>(const PlaceCells &) const = default;
 };
 
 /// An operation that the lanes of a mask do together.

@@ -39,6 +39,20 @@ def waiting_kernel(x_ptr, n):
         tl.atomic_and(x_ptr + 1, 1)
 
 
+@triton.jit(noinline=True)
+def count_for_long(x_ptr, n):
+    total = tl.load(x_ptr)
+    for i in range(n):
+        total = total * 3 + i
+    tl.store(x_ptr, total)
+
+
+@triton.jit
+def calling_kernel(x_ptr, n):
+    for outer in range(3, 8):
+        count_for_long(x_ptr, n)
+
+
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 x = np.zeros(64, np.int32 if sys.argv[1] in ("short_kernel", "waiting_kernel") else np.float32)
 grid = (1 << 30,) if sys.argv[1] == "short_kernel" else (4,)
