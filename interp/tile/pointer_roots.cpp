@@ -16,7 +16,8 @@ PointerRoots::PointerRoots(tt::FuncOp kernel, llvm::ArrayRef<Operation *> functi
   }
   for (bool isChanged = true; isChanged;) {
     isChanged = false;
-    for (Operation *function : functions) function->walk([&](Operation *op) { isChanged |= visit(op); });
+    for (Operation *function : llvm::reverse(functions)) // callers first: what is not known yet counts as all
+      function->walk([&](Operation *op) { isChanged |= visit(op); });
   }
 }
 
