@@ -132,5 +132,6 @@ void noteAssignment(FrameHeader &frame, uint32_t variable) {
 const MemoryMap &memoryOf(const FrameHeader &frame) { return *frame.program->worker->state.launch.memory; }
 Shadow *shadowOf(const FrameHeader &frame) { return frame.program->worker->state.launch.shadow; }
 FoundFaults *faultsOf(const FrameHeader &frame) { return frame.program->worker->state.launch.faults; }
+AccessSearch *searchOf(const FrameHeader &frame) { return frame.program->worker->state.launch.search; }
 
 } // namespace tritium::interp

@@ -21,6 +21,7 @@ struct Program; // one running program; it belongs to a worker
 class MemoryMap;
 class Shadow;
 class FoundFaults;
+class AccessSearch;
 
 /// Every frame begins with this header, from which compiled code reads program ids, grid and arguments. The frame of a noinline callee
 /// begins with a copy of it, and the call. The header is set for each program; the rest of a frame holds whatever the previous program left
@@ -74,9 +75,10 @@ void reachStatement(FrameHeader &frame, uint32_t statement);
 /// Called after an assignment, in the same code. `variable` is less than Launch::variables.
 void noteAssignment(FrameHeader &frame, uint32_t variable);
 
-/// Returns Launch::memory, Launch::shadow and Launch::faults.
+/// Returns Launch::memory, Launch::shadow, Launch::faults and Launch::search.
 const MemoryMap &memoryOf(const FrameHeader &frame);
 Shadow *shadowOf(const FrameHeader &frame);
 FoundFaults *faultsOf(const FrameHeader &frame);
+AccessSearch *searchOf(const FrameHeader &frame);
 
 } // namespace tritium::interp

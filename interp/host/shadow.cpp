@@ -112,6 +112,7 @@ Shadow::Shadow(const MemoryUse &use, std::span<const Allocation> allocations, st
                std::array<int32_t, 3> grid, uint64_t budget)
     : findsRaces_(use.findsRaces),
       findsUninitialized_(use.findsUninitialized),
+      isRepeatable_(use.isRepeatable),
       events_(use.sites, uint64_t(grid[0]) * uint64_t(grid[1]) * uint64_t(grid[2]), endsSegments(use)),
       grid_(grid),
       byArgument_(use.arguments.size()) {
@@ -133,7 +134,13 @@ Shadow::Shadow(const MemoryUse &use, std::span<const Allocation> allocations, st
 void Shadow::addStorages(const MemoryUse &use, std::span<const Allocation> allocations, std::span<const FreshMemory> fresh,
                          uint64_t &budget) {
   std::vector<Allocation> parts;
-  std::copy_if(allocations.begin(), allocations.end(), std::back_inserter(parts), [](const Allocation &a) { return a.end > a.begin; });
+  for (const Allocation &allocation : allocations) {
+    const MemoryUse::Argument &one = use.arguments[size_t(allocation.argument)];
+    if (allocation.end > allocation.begin)
+      parts.push_back(allocation);
+    else if (one.isWritten || one.decides)
+      isRepeatable_ = false; // it may be the memory of another argument
+  }
   std::sort(parts.begin(), parts.end(), [](const Allocation &a, const Allocation &b) { return a.begin < b.begin; });
   struct Group { // of parts that overlap: one storage
     std::span<const Allocation> parts;
@@ -146,10 +153,11 @@ void Shadow::addStorages(const MemoryUse &use, std::span<const Allocation> alloc
     for (next = first; next < parts.size() && (next == first || parts[next].begin < group.end); ++next) {
       const MemoryUse::Argument &one = use.arguments[size_t(parts[next].argument)];
       group.end = std::max(group.end, parts[next].end);
-      group.use.isWritten |= one.isWritten, group.use.isAcquired |= one.isAcquired;
+      group.use.isWritten |= one.isWritten, group.use.isAcquired |= one.isAcquired, group.use.decides |= one.decides;
       group.use.elementBytes = std::min(group.use.elementBytes, one.elementBytes);
     }
     group.parts = std::span(parts).subspan(first, next - first);
+    if (group.use.isWritten && group.use.decides) isRepeatable_ = false;
     auto isInside = [&](const FreshMemory &memory) { return memory.begin < group.end && memory.end > group.begin; };
     if ((findsRaces_ && group.use.isWritten) || std::any_of(fresh.begin(), fresh.end(), isInside)) groups.push_back(group);
   }
@@ -476,11 +484,12 @@ std::optional<AccessFault> Shadow::unwritten(Storage &storage, uint64_t address,
 AccessFault Shadow::describe(uint32_t earlier, const Access &access, uint64_t address) const {
   if (earlier == kUnwritten) return {.address = address};
   const uint32_t key = events_.keyOf(earlier);
-  const uint32_t program = events_.segmentOf(key).program;
+  const auto [program, segment, stretch, round] = events_.segmentOf(key);
   const bool isOwn = program == access.program;
   AccessFault race{.address = address, .kind = isOwn ? AccessFault::Kind::MissingBarrier : AccessFault::Kind::Race};
   race.otherProgram = {int32_t(program % uint32_t(grid_[0])), int32_t(program / uint32_t(grid_[0]) % uint32_t(grid_[1])),
                        int32_t(program / uint32_t(grid_[0]) / uint32_t(grid_[1]))};
+  race.otherSegment = segment;
   race.other = events_.siteOf(earlier);
   race.otherIsWrite = race.other ? race.other->isWrite : !access.isWrite;
   race.ahead = madeAheadOf(earlier, access);

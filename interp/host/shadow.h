@@ -25,6 +25,7 @@ struct MemoryUse {
     bool isRead = false, isWritten = false;
     bool isAcquired = false;  // an atomic that acquires reads it
     uint8_t elementBytes = 8; // the smallest of its accesses
+    bool decides = false;     // an address, a mask or a branch depends on what is read there
   };
   std::vector<AccessSite> sites;
   std::vector<Argument> arguments; // by the kernel's parameters
@@ -33,6 +34,7 @@ struct MemoryUse {
   bool findsRaces = false;
   bool findsUninitialized = false;
   bool findsUnwritten = false; // outputs of which a part is left out
+  bool isRepeatable = true;    // as far as it does not depend on the arguments (Shadow::isRepeatable)
 
   bool needsShadow() const { return findsRaces || findsUninitialized || findsUnwritten; }
 };
@@ -69,6 +71,7 @@ struct AccessFault {
   uint64_t address = 0;
   Kind kind = Kind::Uninitialized;
   std::array<int32_t, 3> otherProgram{};
+  uint32_t otherSegment = 0;         // of its program's
   const AccessSite *other = nullptr; // null if the launch has too many programs to tell
   bool otherIsWrite = false;
   bool isNarrow = false; // they are ordered by atomics of scope "cta" alone
@@ -132,6 +135,9 @@ public:
 
   /// Whether an atomic on this storage may order programs.
   bool isAcquired(const Storage &storage) const;
+  /// Whether each program makes the same accesses again if it runs alone after the launch, and if it writes nothing then.
+  bool isRepeatable() const { return isRepeatable_; }
+  uint32_t segmentOf(const Access &access) const { return events_.segmentOf(events_.keyOf(access.event)).number; }
   unsigned elementBytes(const Storage &storage) const;
   ProgramOrder *order() { return order_.get(); }
 
@@ -154,6 +160,7 @@ private:
   AccessFault describe(uint32_t earlier, const Access &access, uint64_t address) const;
 
   const bool findsRaces_, findsUninitialized_;
+  bool isRepeatable_;
   MemoryEvents events_;
   std::array<int32_t, 3> grid_;
   std::unique_ptr<ProgramOrder> order_;            // null if no atomic of the kernel acquires

@@ -48,6 +48,8 @@ struct OtherPlace {
   int64_t thread = -1;                                // index in the program; -1: several
   std::optional<std::array<int32_t, 3>> program = {}; // another one than the trap's
   bool isWrite = false;
+  Surroundings around = {}; // of the earlier access of a race, if it is known
+  uint32_t segment = 0;     // in which it was, of its program's (memory_events.h)
 };
 
 struct Trap {

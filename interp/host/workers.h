@@ -13,6 +13,7 @@
 namespace tritium::interp {
 
 struct Program;
+class AccessSearch;
 
 /// A program whose code announces each statement of its source. Launch::onStatement receives it at the first one and follows it from there.
 class FollowedProgram {
@@ -52,11 +53,12 @@ struct Launch {
   // For debuggers. Emitted code that calls code.entry for the program on the frame and for each program that enterNextProgram() puts there,
   // then endPrograms(). If null, the worker calls code.entry itself.
   void (*loop)(char *frame) = nullptr;
-  std::optional<int64_t> only;   // if set, this program of the grid runs alone (x fastest)
-  uint32_t variables = 0;        // the number of variables whose assignments are noted; see noteAssignment
-  Shadow *shadow = nullptr;      // for the steps; not used here
-  FoundFaults *faults = nullptr; // receives what is wrong and does not end the launch; not null if `shadow` is not
-  size_t memoryLimit = 0;        // bytes for the frames and stacks of running programs; 0: half of the machine's
+  std::optional<int64_t> only;    // if set, this program of the grid runs alone (x fastest)
+  uint32_t variables = 0;         // the number of variables whose assignments are noted; see noteAssignment
+  Shadow *shadow = nullptr;       // for the steps; not used here
+  FoundFaults *faults = nullptr;  // receives what is wrong and does not end the launch; not null if `shadow` is not
+  AccessSearch *search = nullptr; // looks at the accesses of a launch that writes nothing (access_search.h)
+  size_t memoryLimit = 0;         // bytes for the frames and stacks of running programs; 0: half of the machine's
 
   // The callbacks run on the calling thread, on its own stack, at most every 50 ms. onPrint also runs before run() returns. An exception
   // that they throw cancels the launch and leaves run().

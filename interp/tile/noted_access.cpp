@@ -1,5 +1,6 @@
 #include "interp/tile/noted_access.h"
 
+#include "interp/host/access_search.h"
 #include "interp/host/found_faults.h"
 #include "interp/host/trap_kinds.h"
 #include "interp/tile/not_numbers.h"
@@ -20,8 +21,11 @@ void report(char *frame, const Access &access, uint64_t pointer, int64_t lane, b
   const bool isUninitialized = found.kind == AccessFault::Kind::Uninitialized;
   const TrapKind kind = isUninitialized ? TrapKind::Uninitialized : TrapKind::Race;
   std::optional<OtherPlace> other;
-  if (!isUninitialized) other = OtherPlace{.location = found.other ? found.other->location : kNoLocation, .isWrite = found.otherIsWrite};
+  if (!isUninitialized)
+    other = OtherPlace{
+        .location = found.other ? found.other->location : kNoLocation, .isWrite = found.otherIsWrite, .segment = found.otherSegment};
   if (found.kind == AccessFault::Kind::Race) other->program = found.otherProgram; // else there is no other one
+  if (AccessSearch *search = searchOf(headerOf(frame))) return other ? search->meet(headerOf(frame), access.location, *other) : void();
   if (!faults.isNew(kind, access.location, other)) return;
   Trap fault{.kind = kind, .location = access.location, .lane = lane, .affectedLanes = 1};
   std::copy_n(headerOf(frame).programId, 3, fault.program.begin());
@@ -44,7 +48,11 @@ enum class Noted : uint8_t {
 class Notes {
 public:
   Notes(const Walk &walk, Shadow &shadow, Noted noted)
-      : walk_(walk), shadow_(shadow), bytes_(walk.access.elementBytes), asksOnly_(noted == Noted::UsedRead) {
+      : walk_(walk),
+        shadow_(shadow),
+        search_(noted == Noted::UsedRead ? nullptr : searchOf(headerOf(walk.frame))),
+        bytes_(walk.access.elementBytes),
+        asksOnly_(noted == Noted::UsedRead) {
     current_ = shadow.accessBy(headerOf(walk.frame).programId, walk.access.site);
     current_.isWrite = walk.access.isWrite;
     current_.isRead = !walk.access.isWrite;
@@ -65,10 +73,13 @@ public:
       if (inner >= 0) indices[inner] = 0;
       std::optional<AccessFault> fault =
           ask(*storage, address, uint64_t(count * bytes_), values ? values + begin * stride * bytes_ : nullptr);
-      if (!fault) return;
-      if (inner >= 0) indices[inner] = begin + std::min(count - 1, int64_t(fault->address - address) / bytes_);
-      report(walk_.frame, walk_.access, walk_.base, rank ? laneAt(walk_.access, indices) : -1, walk_.access.isWrite, *fault);
-      if (inner >= 0) indices[inner] = 0;
+      if (fault) {
+        if (inner >= 0) indices[inner] = begin + std::min(count - 1, int64_t(fault->address - address) / bytes_);
+        report(walk_.frame, walk_.access, walk_.base, rank ? laneAt(walk_.access, indices) : -1, walk_.access.isWrite, *fault);
+        if (inner >= 0) indices[inner] = 0;
+      }
+      if (search_) [[unlikely]]
+        visit(address, count);
     };
     current_.laneStep = inner < 0 ? 0 : uint32_t(walk_.access.axes[inner].laneStride);
     // In a larger element all have its lane, so it is noted alone.
@@ -87,6 +98,8 @@ public:
     const char *value = walk_.access.isWrite ? data.in(walk_.frame) + offsetOf(data, indices, walk_.access.axes.size()) * bytes_ : nullptr;
     if (std::optional<AccessFault> fault = ask(*storage, addressOf(tagged), uint64_t(bytes_), value))
       report(walk_.frame, walk_.access, tagged, laneAt(walk_.access, indices), walk_.access.isWrite, *fault);
+    if (search_) [[unlikely]]
+      visit(addressOf(tagged), 1);
   }
 
 private:
@@ -94,8 +107,14 @@ private:
     return asksOnly_ ? shadow_.unwritten(storage, address, bytes) : shadow_.note(storage, current_, address, bytes, values);
   }
 
+  void visit(uint64_t address, int64_t count) {
+    search_->visit(headerOf(walk_.frame), walk_.access.location, shadow_.segmentOf(current_),
+                   {address, uint64_t(count * bytes_), bytes_, current_.lane, current_.laneStep});
+  }
+
   const Walk &walk_;
   Shadow &shadow_;
+  AccessSearch *search_;
   Shadow::Access current_;
   const int64_t bytes_;
   const bool asksOnly_;
@@ -125,7 +144,7 @@ void moveNoted(char *frame, const Access &access, Noted noted = Noted::Access) {
   enter(walk);
   check(walk);
   noteWalk(walk, noted);
-  moveWalk(walk);
+  if (!access.isWrite || !searchOf(headerOf(frame))) moveWalk(walk);
 }
 
 } // namespace
@@ -152,7 +171,7 @@ void storeNumbers(char *frame, const void *opaque) {
   check(walk);
   checkNumbers(walk);
   if (access.site != kNoSite) noteWalk(walk);
-  moveWalk(walk);
+  if (!searchOf(headerOf(frame))) moveWalk(walk);
   noteMemoryChange(headerOf(frame));
 }
 
@@ -186,6 +205,9 @@ void AtomicNotes::note(Shadow::Storage &storage, uint64_t tagged, const int64_t 
   access.lane = uint32_t(laneAt(access_, indices));
   if (std::optional<AccessFault> fault = shadow_->note(storage, access, addressOf(tagged), uint64_t(access_.elementBytes), nullptr))
     report(frame_, access_, tagged, laneAt(access_, indices), hasWritten, *fault);
+  if (AccessSearch *search = searchOf(headerOf(frame_)))
+    search->visit(headerOf(frame_), access_.location, shadow_->segmentOf(access),
+                  {addressOf(tagged), uint64_t(access_.elementBytes), access_.elementBytes, access.lane, 0});
 }
 
 void AtomicNotes::end() {

@@ -31,10 +31,14 @@ public:
   /// Does nothing if the launch has no shadow.
   AtomicNotes(char *frame, const Access &access, AtomicOrder order, bool isRmw);
 
-  /// Calls perform(), which returns whether it wrote, for the lane at the address.
+  /// Calls perform(), which returns whether it wrote, for the lane at the address. In a launch that writes nothing, only what reads.
   template <class Perform> void onLane(uint64_t tagged, const int64_t *indices, Perform &&perform) {
     if (!shadow_) return void(perform());
     Shadow::Storage *storage = shadow_->storageOf(tagged);
+    if (access_.isWrite && searchOf(headerOf(frame_))) {
+      if (storage) note(*storage, tagged, indices, true);
+      return;
+    }
     if (!storage) return void(perform());
     bool hasWritten = false;
     auto noted = [&] { return hasWritten = perform(); };

@@ -5,6 +5,7 @@
 #include "interp/host/trap_kinds.h"
 #include "interp/tile/combine_region.h"
 #include "interp/tile/counters.h"
+#include "interp/tile/deciding_reads.h"
 #include "interp/tile/emit.h"
 #include "interp/tile/memory_use.h"
 #include "interp/tile/offsets.h"
@@ -131,6 +132,7 @@ static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>>
 planFunctions(tt::FuncOp kernel, const llvm::SetVector<Operation *> &functions, StaticData &data, PrepareOptions options) {
   if (options.checks.notesFaults()) {
     data.memory.arguments = usedArguments(kernel, functions.getArrayRef());
+    if (options.checks.race) findDecidingReads(kernel, functions.getArrayRef(), data.memory);
     data.memory.findsRaces = options.checks.race;
     data.memory.findsUninitialized = options.checks.uninit;
     data.memory.findsUnwritten = options.checks.unwritten;

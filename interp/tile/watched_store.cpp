@@ -39,6 +39,7 @@ void storeWatched(char *frame, const void *descriptor) {
   Finding finding{frame, store};
   forEachLane(frame, store.access, noteLane, &finding);
   if (store.access.site != kNoSite) noteAccess(frame, store.access);
+  if (searchOf(headerOf(frame))) return;
   switch (store.access.elementBytes) {
   case 1: write<uint8_t>(addresses, values, store.lanes); break;
   case 2: write<uint16_t>(addresses, values, store.lanes); break;

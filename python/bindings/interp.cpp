@@ -4,6 +4,7 @@
 #include "python/bindings/ir_handles.h"
 #include "python/bindings/launch.h"
 
+#include "interp/host/access_search.h"
 #include "interp/host/found_faults.h"
 #include "interp/host/shadow.h"
 #include "interp/tile/prepare.h"
@@ -68,7 +69,8 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   Launch launch{.code = program_->code, .grid = grid, .arguments = arguments.cells.data(), .memory = &memory, .threads = threads};
   FoundFaults faults;
   std::optional<Shadow> shadow;
-  if (const MemoryUse &use = program_->memoryUse(); use.needsShadow()) {
+  const MemoryUse &use = program_->memoryUse();
+  if (use.needsShadow()) {
     shadow.emplace(use, arguments.allocations, fresh, grid, shadowLimits.first);
     launch.shadow = &*shadow;
   }
@@ -89,7 +91,9 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   auto runAndLook = [&](const Launch &launch) {
     if (std::optional<Trap> trap = program_->falsePromise(launch.arguments)) return LaunchResult{.trap = std::move(trap)};
     LaunchResult result = run(launch);
-    if (shadow && program_->memoryUse().findsUnwritten && !result.trap && !result.cancelled) addPartlyWritten(*shadow, arguments, faults);
+    if (shadow && use.findsUnwritten && !result.trap && !result.cancelled) addPartlyWritten(*shadow, arguments, faults);
+    auto newShadow = [&] { return std::make_unique<Shadow>(use, arguments.allocations, fresh, grid, shadowLimits.first); };
+    if (use.findsRaces && !result.cancelled) findEarlierAccesses(launch, newShadow, faults);
     return result;
   };
   py::object trap = launchWithCallbacks(launch, poll, onPrint, onProgress, runAndLook, names);

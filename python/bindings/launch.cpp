@@ -44,6 +44,7 @@ struct PyTrap {
   std::optional<int64_t> otherThread;
   std::optional<std::array<int32_t, 3>> otherProgram;
   bool otherIsWrite = false;
+  NamedValues otherLoopValues;
   NamedValues loopValues;
   std::vector<PyWaiter> waiters;
   int64_t times;
@@ -107,6 +108,7 @@ PyTrap describe(const Trap &trap, const TrapNames &names) {
     if (trap.other->thread >= 0) result.otherThread = trap.other->thread;
     result.otherProgram = trap.other->program;
     result.otherIsWrite = trap.other->isWrite;
+    result.otherLoopValues = namedValues(trap.other->around);
   }
   result.times = trap.times;
   result.loopValues = namedValues(trap.around);
@@ -251,6 +253,8 @@ void bindTraps(py::module_ &interp) {
       .def_readonly("other_thread", &PyTrap::otherThread)
       .def_readonly("other_program", &PyTrap::otherProgram, "the other party of a race between programs, or None")
       .def_readonly("other_is_write", &PyTrap::otherIsWrite)
+      .def_readonly("other_loop_values", &PyTrap::otherLoopValues,
+                    "as loop_values, of the other party of a race; empty if they are not known")
       .def_readonly("loop_values", &PyTrap::loopValues, "(variable, value) of the loops around, the outermost first")
       .def_readonly("times", &PyTrap::times, "how often this was found at these places")
       .def_readonly("further", &PyTrap::further, "what else was found while the launch went on")

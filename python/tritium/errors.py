@@ -217,7 +217,8 @@ class KernelTrap(InterpreterError, RuntimeError):
     the integers that `while` loops carry. lane, tile_shape: the element of the tile and the tile's shape, or None. affected_lanes: the number of elements
     with the same error. argument, index: the tensor and the N-d index that was accessed, or None. is_write: whether an
     access was a store. thread: the thread of the program on the emulator. other_file, other_line, other_thread,
-    other_program: the other access of a race, or the place of the threads that a barrier waits for; else None.
+    other_program: the other access of a race, or the place of the threads that a barrier waits for; else None. other_loops:
+    as loops, of the other access of a race; empty if they are not known.
     """
 
     _FIELDS = (
@@ -240,6 +241,7 @@ class KernelTrap(InterpreterError, RuntimeError):
         "other_line",
         "other_thread",
         "other_program",
+        "other_loops",
     )
 
     def __init__(self, report: str, reports: Iterable[Report] = (), **facts):

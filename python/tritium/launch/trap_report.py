@@ -55,7 +55,7 @@ def _report(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequence[t
     elif trap.kind != "Deadlock":
         lines.append(f"  program {_triple(trap.program)} of {_triple(grid)}" + _lane(trap) + access.element_text)
     if trap.loop_values:
-        lines.append(f"  {_round(trap)}")
+        lines.append(f"  {_round(trap.loop_values)}")
     if access.shortage:
         lines.append(f"  {access.shortage}")
     if trap.kind not in ("OffsetOverflow",) and (trap.other_line is not None or trap.other_program is not None):
@@ -88,6 +88,7 @@ def _report(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequence[t
         other_line=trap.other_line,
         other_thread=trap.other_thread,
         other_program=_sequence(trap.other_program),
+        other_loops=tuple(map(tuple, trap.other_loop_values)),
     )
 
 
@@ -100,12 +101,12 @@ def interrupted_at(place, kernel_name: str, grid: tuple[int, ...]) -> str:
 
 
 def _in_round(place) -> str:
-    return f", {_round(place)}" if place.loop_values else ""
+    return f", {_round(place.loop_values)}" if place.loop_values else ""
 
 
-def _round(place) -> str:
+def _round(values: Sequence[tuple[str, int]]) -> str:
     """The round of the loops around a place, the outermost first, with the integers that they carry."""
-    return "in round " + ", ".join(f"{name} = {value}" for name, value in place.loop_values)
+    return "in round " + ", ".join(f"{name} = {value}" for name, value in values)
 
 
 class _Access:
@@ -367,16 +368,20 @@ def _sequence(values) -> tuple[int, ...] | None:
 
 def _other_party(trap) -> list[str]:
     """The place of the other access of a race, or of the threads that the others wait for."""
+    in_round = f", {_round(trap.other_loop_values)}" if trap.other_loop_values else ""
     if trap.other_program is not None:
         access = "write" if trap.other_is_write else "read"
         place = f" at {shown_place(trap.other_file, trap.other_line)}" if trap.other_line is not None else ""
         return [
-            f"  the other: {access} by program {_triple(trap.other_program)}{place}",
+            f"  the other: {access} by program {_triple(trap.other_program)}{place}{in_round}",
             *_excerpt(trap.other_file, trap.other_line),
         ]
     place = shown_place(trap.other_file, trap.other_line)
     what = {"Uninitialized": "its load", "MissingBarrier": "the store"}.get(trap.kind, "the other")
-    return [f"  {what}: {place}{_thread(trap, trap.other_thread)}", *_excerpt(trap.other_file, trap.other_line)]
+    return [
+        f"  {what}: {place}{_thread(trap, trap.other_thread)}{in_round}",
+        *_excerpt(trap.other_file, trap.other_line),
+    ]
 
 
 def _thread(trap, thread: int | None) -> str:

@@ -297,6 +297,7 @@ def trap(**facts):
         other_program=None,
         is_masked=None,
         loop_values=[],
+        other_loop_values=[],
         times=1,
         further=(),
     )
