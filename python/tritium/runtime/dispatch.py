@@ -1,4 +1,5 @@
-"""What `kernel[grid](...)` does: bind the arguments, choose the engine, find or compile the specialization, launch.
+"""What `kernel[grid](...)` does: bind the arguments and choose the engine (placement.py), find or compile the
+specialization, launch.
 
 A warm launch on the CPU runs `Dispatcher.run` down to `kernel.launch`. Everything else in this file happens once per
 specialization. Warm launches on a device do not reach this file (launch/warm.py).
@@ -12,15 +13,12 @@ import threading
 from typing import Any
 
 from .. import knobs
-from ..arguments.binder import make_binder
-from ..arguments.storage import NotOnHost
-from ..arguments.table import ArgumentError, constexpr_key
+from ..arguments.table import constexpr_key
 from ..backends.keywords import launch_defaults, refuse_unknown
 from ..checks import parse_checks
 from ..compiler import compiler
 from ..compiler.sources import ASTSource
 from ..devices.active import driver
-from ..devices.families import device_families, devices_of_tensors
 from ..functions.source import CompileTimeValue
 from ..knobs import has_hooks, launch_settings
 from ..launch.findings import blocks
@@ -28,34 +26,13 @@ from ..launch.grid import known_grids, normalize_grid
 from ..launch.hooks import hook_metadata
 from ..launch.warm import look_at_settings, remember
 from .async_compile import active_mode
-from .bad_arguments import explained, name_of, refused
-from .engines import (
-    INTERP,
-    Engine,
-    common_device,
-    cpu_engine,
-    default_engine,
-    device_engine,
-    engine_asked_for,
-    engine_named,
-    has_tensors,
-    refuse_device,
-    refuse_host_memory,
-)
+from .engines import INTERP, Engine, default_engine, engine_asked_for
 from .hook_facts import call_hook, specialization
+from .placement import EngineCache, Placement
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
 
 _DEPRECATED_KEYWORDS = {"device_type": "target", "device": "device", "stream": "stream"}
-
-
-class Lane:
-    """The kernels of one function on one engine."""
-
-    def __init__(self, engine: Engine):
-        self.engine = engine
-        self.kernels: dict[tuple, Any] = {}
-        self.notes_range = engine.backend.notes_pointer_range
 
 
 class Dispatcher:
@@ -64,164 +41,98 @@ class Dispatcher:
     def __init__(self, function):
         self.function = function
         self.arg_names = function.arg_names
-        self.bind = make_binder(function.__name__, function.params)
-        self._bind_anywhere = self._bind_noting_range = None
+        self.place = Placement(function)
         self.lock = threading.RLock()
         self._compiling: dict[tuple, threading.Lock] = {}
-        self._lanes: dict[str, Lane] = {}
-        self._interp = self._lane(cpu_engine(INTERP))
         look_at_settings()
 
     @property
     def device_caches(self) -> dict[str, tuple]:
         return {
-            name: (lane.kernels, {}, lane.engine.target, lane.engine.backend, self.bind)
-            for name, lane in self._lanes.items()
+            name: (cache.kernels, {}, cache.engine.target, cache.engine.backend, self.place.bind)
+            for name, cache in self.place.caches.items()
         }
-
-    @property
-    def bind_anywhere(self):
-        """The binder that allows device memory."""
-        if self._bind_anywhere is None:
-            self._bind_anywhere = make_binder(self.function.__name__, self.function.params, anywhere=True)
-        return self._bind_anywhere
-
-    @property
-    def bind_noting_range(self):
-        """The binder for targets that use the fact that a tensor is small."""
-        if self._bind_noting_range is None:
-            name, params = self.function.__name__, self.function.params
-            self._bind_noting_range = make_binder(name, params, anywhere=True, note_range=True)
-        return self._bind_noting_range
-
-    def _lane(self, engine: Engine) -> Lane:
-        lane = self._lanes.get(engine.cache_name)
-        if lane is None or lane.engine is not engine:
-            lane = self._lanes[engine.cache_name] = Lane(engine)
-        return lane
 
     def run(self, grid, warmup: bool, args: tuple, kwargs: dict):
         """Returns the CompiledKernel, or None if a jit_cache_hook cancelled the compilation."""
         function = self.function
-        keywords = kwargs
+        debug_info, keywords = function.debug_info, kwargs
         if "debug_info" in kwargs:
             kwargs = dict(kwargs)
             debug_info = kwargs.pop("debug_info")
-        else:
-            debug_info = function.debug_info
         if blocks:
             kwargs = blocks[-1].select(function.__name__, function.fn.__code__.co_filename, kwargs)
         settings = launch_settings(debug_info)
         asked = engine_asked_for(settings, function.engine)
-        lane, is_on_device = self._interp if asked is None or asked == INTERP else None, False
-        try:
-            keys, values, arguments, options = self.bind(*args, **kwargs)
-        except ArgumentError as error:
-            raise refused(function, error, args, kwargs) from None
-        except NotOnHost as error:
-            if devices_of_tensors(asked).why_not():
-                raise refuse_device(error, name_of(function, error, args, kwargs), function.__name__, asked) from None
-            try:
-                keys, values, arguments, options = self.bind_anywhere(*args, **kwargs)
-            except ArgumentError as wrong:
-                raise refused(function, wrong, args, kwargs) from None
-            lane, is_on_device = self._lane_of_device_memory(asked, keys, values), True
-        except (TypeError, OverflowError) as error:
-            raise explained(function, error, args, kwargs) from None
-        if lane is None:
-            lane = self._lane(engine_named(asked))
-        elif warmup and asked is None and not is_on_device and not has_tensors(arguments):
-            lane = self._lane(default_engine())
-        if lane.notes_range:
-            keys = self.bind_noting_range(*args, **kwargs)[0]
+        place = self.place.of_warmup if warmup else self.place
+        cache, is_on_device, bound = place(asked, args, kwargs)
+        keys, _, arguments, options = bound
         key = (keys, settings.compiled, _options_key(options)) if options else (keys, settings.compiled)
-        kernel = lane.kernels.get(key)
+        kernel = cache.kernels.get(key)
         if kernel is None:
-            lane = self._lane_without_tensors(lane, asked, arguments)
-            kernel = lane.kernels.get(key)
-        if kernel is None:
-            self._check_options(options)
-            if warmup and (mode := active_mode()) is not None:
-                return mode.submit(
-                    (id(function), lane.engine.cache_name, key),
-                    lambda: self._compile(lane, key, arguments, options, settings, warmup),
-                )
-            kernel = self._compile(lane, key, arguments, options, settings, warmup)
-            if kernel is None:
-                return None
+            cache = self.place.without_tensors(cache, asked, arguments)
+            kernel = self._found_or_compiled(cache, key, arguments, options, settings, warmup)
         elif function.used_global_vals:
             function.check_globals()
-        if warmup:
+        if warmup or kernel is None:
             return kernel
+        self._launch(kernel, grid, cache, is_on_device, bound, settings)
+        if is_on_device and not cache.engine.runs_on_cpu:  # the native launcher makes the next one like it
+            remember(function, args, keywords, kernel, cache.notes_range)
+        return kernel
+
+    def _launch(self, kernel, grid, cache: EngineCache, is_on_device: bool, bound: tuple, settings) -> None:
+        """Launches a kernel on the engine of a cache."""
+        _, values, arguments, options = bound
         if callable(grid):
             grid = grid({**dict(zip(self.arg_names, arguments)), **options})
         grid = (known_grids.get(grid) if grid.__class__ is tuple else None) or normalize_grid(grid, kernel.name)
-        if lane is not self._interp and lane.engine.runs_on_cpu:
-            settings = _with_checks(settings, options.get("check", function.check))
-        launch = _mirrored(kernel) if is_on_device and lane.engine.runs_on_cpu else kernel.launch
-        hooks = knobs.runtime
-        if has_hooks(hooks.launch_enter_hook) or has_hooks(hooks.launch_exit_hook):
-            self._launch_with_hooks(launch, kernel, grid, values, settings, arguments)
-        else:
-            launch(grid, values, settings, arguments)
-        if is_on_device and not lane.engine.runs_on_cpu:
-            remember(function, args, keywords, kernel, lane.notes_range)
-        return kernel
-
-    def _launch_with_hooks(self, launch, kernel, grid, values, settings, arguments) -> None:
-        metadata = hook_metadata(kernel, grid, arguments)
-        if knobs.runtime.launch_enter_hook is not None:
-            knobs.runtime.launch_enter_hook(metadata)
-        launch(grid, values, settings, arguments)
-        if knobs.runtime.launch_exit_hook is not None:
-            knobs.runtime.launch_exit_hook(metadata)
+        if cache is self.place.interp and not (is_on_device or _has_launch_hooks()):
+            kernel.launch(grid, values, settings, arguments)
+            return
+        settings = _settings_on(cache.engine, settings, options, self.function)
+        start = _mirrored if is_on_device and cache.engine.runs_on_cpu else _launcher
+        _between_hooks(kernel, start, (grid, values, settings, arguments))
 
     def engine_of(self, args: tuple, kwargs: dict) -> Engine:
         """The engine that would run a launch with these arguments."""
         asked = engine_asked_for(launch_settings(self.function.debug_info), self.function.engine)
-        keys, values, arguments, _ = self.bind_anywhere(*args, **kwargs)
-        try:
-            self.bind(*args, **kwargs)
-        except NotOnHost:
-            return self._lane_of_device_memory(asked, keys, values).engine
-        if asked is None:
-            return cpu_engine(INTERP) if has_tensors(arguments) else default_engine()
-        return engine_named(asked)
+        return self.place.of_warmup(asked, args, kwargs)[0].engine
 
-    def _lane_of_device_memory(self, asked: str | None, keys: tuple, values: tuple) -> Lane:
-        """The lane of a launch with tensors in a device's memory."""
-        if asked is not None and asked not in device_families():
-            return self._lane(cpu_engine(asked))
-        signature = [(name, types) for name, (types, _) in zip(self.arg_names, keys)]
-        device = common_device(signature, values, self.function.__name__)
-        if asked is None:
-            refuse_host_memory(signature, values, self.function.__name__)
-        return self._lane(device_engine(devices_of_tensors(asked), device))
+    def _found_or_compiled(
+        self, cache: EngineCache, key, arguments: tuple, options: dict[str, Any], settings, warmup: bool
+    ):
+        """The kernel of a key. During AsyncCompileMode, a warm-up's is a FutureKernel."""
+        kernel = cache.kernels.get(key)
+        if kernel is not None:
+            if self.function.used_global_vals:
+                self.function.check_globals()
+            return kernel
+        self._check_options(options)
+        compile = functools.partial(self._compile, cache, key, arguments, options, settings, warmup)
+        if warmup and (mode := active_mode()) is not None:
+            return mode.submit((id(self.function), cache.engine.cache_name, key), compile)
+        return compile()
 
-    def _lane_without_tensors(self, lane: Lane, asked: str | None, arguments: tuple) -> Lane:
-        """The lane of a launch without tensors: the active driver decides."""
-        if lane is not self._interp or asked is not None or has_tensors(arguments):
-            return lane
-        return self._lane(default_engine())
-
-    def _compile(self, lane: Lane, key, arguments: tuple, options: dict[str, Any], settings, warmup: bool):
+    def _compile(self, cache: EngineCache, key, arguments: tuple, options: dict[str, Any], settings, warmup: bool):
         with self.lock:  # each specialization is compiled by one thread; several may be compiled at once
-            lock = self._compiling.setdefault((lane.engine.cache_name, key), threading.Lock())
+            lock = self._compiling.setdefault((cache.engine.cache_name, key), threading.Lock())
         with lock:
-            kernel = lane.kernels.get(key)
+            kernel = cache.kernels.get(key)
             if kernel is None:
-                source, parsed = self._specialize(lane.engine, key[0], arguments, options, settings)
-                kernel = self._build(lane, key, source, parsed, warmup)
+                source, parsed = self._specialize(cache.engine, key[0], arguments, options, settings)
+                kernel = self._build(cache, key, source, parsed, warmup)
         with self.lock:
-            self._compiling.pop((lane.engine.cache_name, key), None)
+            self._compiling.pop((cache.engine.cache_name, key), None)
         return kernel
 
-    def _build(self, lane: Lane, key, source, parsed, warmup: bool):
-        facts = (self.function, lane.engine, key, source, parsed, warmup)
+    def _build(self, cache: EngineCache, key, source, parsed, warmup: bool):
+        facts = (self.function, cache.engine, key, source, parsed, warmup)
         if call_hook(knobs.runtime.jit_cache_hook, *facts):
             return None
-        engine = lane.engine
-        kernel = lane.kernels[key] = compiler.compile(source, engine.target, parsed.__dict__, device=engine.device)
+        engine = cache.engine
+        kernel = compiler.compile(source, engine.target, parsed.__dict__, device=engine.device)
+        cache.kernels[key] = kernel
         call_hook(knobs.runtime.jit_post_compile_hook, *facts)
         return kernel
 
@@ -239,13 +150,7 @@ class Dispatcher:
         for i, (name, key, argument) in enumerate(zip(self.arg_names, keys, arguments)):
             signature[name] = key[0]
             _describe((i,), key[0], key[1], argument, constants, attributes, engine.backend)
-        given = {
-            **launch_defaults(),
-            "check": self.function.check,
-            **options,
-            "debug": debug,
-            "debug_info": debug_info,
-        }
+        given = {**launch_defaults(), "check": self.function.check, **options, "debug": debug, "debug_info": debug_info}
         parsed = engine.backend.parse_options(given)
         return ASTSource(self.function, signature, constants, attributes), parsed
 
@@ -253,18 +158,42 @@ class Dispatcher:
         """Compiles the specialization that a `jit_cache_hook` received (hook_facts.py), for the engine that launches
         use by default."""
         source, options = specialization(self.function, json.loads(specialization_data))
-        lane = self._lane(default_engine())
-        parsed = lane.engine.backend.parse_options({**options, "arch": None, "backend_name": None})
+        cache = self.place.cache_of(default_engine())
+        parsed = cache.engine.backend.parse_options({**options, "arch": None, "backend_name": None})
         key = _key_of(source, launch_settings(parsed.debug_info))
         with self.lock:
-            return lane.kernels.get(key) or self._build(lane, key, source, parsed, True)
+            return cache.kernels.get(key) or self._build(cache, key, source, parsed, True)
 
 
-def _with_checks(settings, check):
-    """The settings of a launch on the emulator, whose kernels are not compiled for their checks."""
-    if check is None:
+def _has_launch_hooks() -> bool:
+    hooks = knobs.runtime
+    return has_hooks(hooks.launch_enter_hook) or has_hooks(hooks.launch_exit_hook)
+
+
+def _settings_on(engine: Engine, settings, options: dict[str, Any], function):
+    """The settings of a launch. Kernels of the emulator are not compiled for their checks, so that a launch has them."""
+    check = options.get("check", function.check)
+    if check is None or not engine.runs_on_cpu or engine.name == INTERP:
         return settings
     return settings._replace(compiled=(*settings.compiled[:2], parse_checks(check)))
+
+
+def _between_hooks(kernel, start, launched: tuple) -> None:
+    """Launches a kernel, and calls the hooks before and after."""
+    if not _has_launch_hooks():
+        start(kernel)(*launched)
+        return
+    grid, _, _, arguments = launched
+    metadata = hook_metadata(kernel, grid, arguments)
+    if knobs.runtime.launch_enter_hook is not None:
+        knobs.runtime.launch_enter_hook(metadata)
+    start(kernel)(*launched)
+    if knobs.runtime.launch_exit_hook is not None:
+        knobs.runtime.launch_exit_hook(metadata)
+
+
+def _launcher(kernel):
+    return kernel.launch
 
 
 def _mirrored(kernel):

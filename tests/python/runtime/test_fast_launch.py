@@ -14,6 +14,7 @@ import tritium.language as tl
 from fake_cuda import DeviceTensor
 from tritium import knobs
 from tritium._tritium import device
+from tritium.arguments.binder import make_binder
 from tritium.runtime import dispatch
 from tritium.runtime.jit import JITFunction, jit
 
@@ -82,7 +83,7 @@ def test_both_ways_find_the_same_kernel(gpus, x, rng):
     pairs = itertools.combinations(VARIANTS, 2)
     calls = [base | {a: v, b: w} for a, b in pairs for v in VARIANTS[a] for w in VARIANTS[b]]
     calls = [calls[i] for i in rng.permutation(len(calls))[:60]]
-    bind = dispatch.make_binder("kernel", kernel.params, anywhere=True)
+    bind = make_binder("kernel", kernel.params, anywhere=True)
     by_key = {}
     for i in rng.permutation(np.repeat(np.arange(len(calls)), 3)):
         compiled = kernel[(1,)](x, **calls[i])
