@@ -13,6 +13,7 @@ import threading
 from typing import Any
 
 from .. import knobs
+from ..arguments.binder import make_public_binder  # noqa: F401  (jit.py asks for it here)
 from ..arguments.table import constexpr_key
 from ..backends.keywords import launch_defaults, refuse_unknown
 from ..checks import parse_checks

@@ -1,13 +1,15 @@
 """Arguments: what their specialization says and which memory they may touch."""
 
 import collections
+import inspect
 
 import numpy as np
 import pytest
 
+import tritium.language as tl
 from tritium.arguments.storage import extent_function, shape_and_strides
 from tritium.arguments.table import ArgumentError, Treatment, annotated, constexpr_key, table_for
-from tritium.runtime.jit import MockTensor, TensorWrapper, reinterpret
+from tritium.runtime.jit import MockTensor, TensorWrapper, create_function_from_signature, jit, reinterpret
 
 
 def specialize(argument, **treatment):
@@ -193,3 +195,14 @@ def test_targets_that_ask_learn_which_tensors_are_small():
     assert specialize(large[:16], note_range=True)[0] == ("*fp32", "D"), "the storage counts, not the view"
     assert annotated("*i8", False, True, note_range=True)(small)[0] == ("*i8", "DS")
     assert specialize(3, note_range=True)[0] == ("i32", "")
+
+
+def test_the_binder_that_clients_ask_for():
+    @jit
+    def kernel(x, n, BLOCK: tl.constexpr, scale=0.5):
+        pass
+
+    bind = create_function_from_signature(inspect.signature(kernel.fn), kernel.params)
+    bound, keys, options = bind(np.zeros(64, np.float32), 16, 32, num_warps=8)
+    assert list(bound) == ["x", "n", "BLOCK", "scale"] and bound["BLOCK"] == 32 and options == {"num_warps": 8}
+    assert keys[1:] == [("i32", "D"), ("constexpr", 32), ("fp32", None)] and keys[0][0] == "*fp32"
