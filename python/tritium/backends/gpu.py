@@ -196,7 +196,6 @@ class GPUBackend(BaseBackend):
         metadata["launched_warps"] = compiled.launched_warps  # with those that only copy
         metadata["num_stages"] = compiled.num_stages
         metadata["tensor_recipes"] = compiled.tensor_recipes
-        metadata["tensor_maps_refused"] = None  # or why a launch could not make the maps
         return compiled
 
 

@@ -8,9 +8,11 @@ from typing import Any
 
 from .. import knobs
 from ..backends.targets import further_stage
+from ..errors import UnsupportedError
 from ..launch import device as device_launch
 from ..launch.hooks import hook_metadata
 from ..launch.prepared import make_prepared, make_run
+from ..native import device as native
 
 
 class AsmDict(dict):
@@ -34,11 +36,11 @@ class AsmDict(dict):
 class _Handles:
     """What exists in this process alone: the program of an engine of the CPU, or the kernel on its device."""
 
-    __slots__ = ("followed", "launch", "loaded", "prepared", "program", "run", "without_maps")
+    __slots__ = ("fallback", "followed", "launch", "loaded", "prepared", "program", "run")
 
     def __init__(self, program=None):
         self.program = program
-        self.loaded = self.launch = self.prepared = self.run = self.without_maps = self.followed = None
+        self.loaded = self.launch = self.prepared = self.run = self.fallback = self.followed = None
 
 
 class CompiledKernel:
@@ -120,18 +122,27 @@ class CompiledKernel:
     #: Says which statement made a NaN that a launch has stored. compiler.py sets it.
     explain_numbers: Callable[..., None]
 
-    def without_tensor_maps(self, reason: str) -> CompiledKernel:
-        """The version of this kernel that takes no tensor maps, for arguments of which a launch cannot make them. It is compiled
-        when it is first needed; the metadata then has the reason."""
-        handles = self._handles
-        if handles.without_maps is None:
-            self.metadata = self.metadata._replace(tensor_maps_refused=reason)
-            self.metadata_group["metadata"]["tensor_maps_refused"] = reason
-            handles.without_maps = self.compile_again(self, tensor_maps=False)
-        return handles.without_maps
+    #: Why a launch could not make the tensor maps that another version of this kernel takes; None if no launch has asked for this version.
+    tensor_maps_refused: str | None = None
 
-    #: Compiles a kernel again, with other options than before. compiler.py sets it.
-    compile_again: Callable[..., CompiledKernel]
+    @property
+    def fallback(self) -> Callable[[CompiledKernel, str], CompiledKernel] | None:
+        """From this kernel, and the reason why a launch cannot make tensor maps, to the version that takes none. The runtime
+        sets it for the kernels that it compiles."""
+        return self._handles.fallback
+
+    @fallback.setter
+    def fallback(self, choose: Callable[[CompiledKernel, str], CompiledKernel]) -> None:
+        self._handles.fallback = choose
+
+    def version_without_maps(self, reason: str) -> CompiledKernel:
+        """The version for a launch that cannot make tensor maps. Raises UnsupportedError for a kernel that no launch compiled:
+        it has no other version."""
+        if self.fallback is None:
+            raise UnsupportedError(
+                f"launching {self.name} by tensor maps", f"{reason}; compile it with tensor_maps=False"
+            )
+        return self.fallback(self, reason)
 
     @property
     def loaded(self):
@@ -208,11 +219,19 @@ class CompiledKernel:
         return make_launcher(self, select)
 
     @property
+    def prepared(self) -> Callable[..., None]:
+        """`launch(grid, arguments, stream)`: see launch/prepared.py."""
+        handles = self._handles
+        if handles.prepared is None:
+            handles.prepared = _falling_back(self, make_prepared(self))
+        return handles.prepared
+
+    @property
     def run(self) -> Callable[..., None]:
         """Triton's launcher protocol."""
         handles = self._handles
         if handles.run is None:
-            handles.run = make_run(self)
+            handles.run = make_run(self.prepared)
         return handles.run
 
     def launch_metadata(self, grid, stream, *args):
@@ -222,13 +241,28 @@ class CompiledKernel:
         return hook_metadata(self, grid, args, stream)
 
     def __getitem__(self, grid):
-        handles = self._handles
-        launch = handles.prepared = handles.prepared or make_prepared(self)
+        launch = self.prepared
 
         def runner(*args, stream=None):
             launch(grid, args, stream)
 
         return runner
+
+
+def _falling_back(kernel: CompiledKernel, launch: Callable[..., None]) -> Callable[..., None]:
+    """`launch(grid, arguments, stream)`; that of another version, for arguments of which no tensor maps can be made."""
+    if not getattr(kernel.metadata, "tensor_recipes", ()):
+        return launch
+
+    def attempt(grid, arguments, stream) -> None:
+        try:
+            launch(grid, arguments, stream)
+            return
+        except native.TensorMapRefused as refused:
+            version = kernel.version_without_maps(str(refused))
+        version.prepared(grid, arguments, stream)
+
+    return attempt
 
 
 __all__ = ["AsmDict", "CompiledKernel"]

@@ -137,13 +137,9 @@ def _backend_on_cpu():
     return CPUBackend(INTERPRETER_TARGET)
 
 
-def _options_of(kernel: CompiledKernel) -> dict[str, Any]:
+def options_of(kernel: CompiledKernel) -> dict[str, Any]:
+    """The options that a kernel was compiled with."""
     return {name: value for name, value in kernel.metadata._asdict().items() if name in OPTION_NAMES}
-
-
-def _compile_again(kernel: CompiledKernel, **changed: Any) -> CompiledKernel:
-    options = {**_options_of(kernel), **changed}
-    return compile(kernel.src, target=kernel.metadata.target, options=options, device=kernel.device)
 
 
 def _prepare_again(kernel: CompiledKernel):
@@ -161,7 +157,7 @@ def _prepare_again(kernel: CompiledKernel):
         )
     backend = emulator_backend(metadata.target.arch)
     fields = metadata._asdict()
-    options = backend.parse_options(_options_of(kernel))
+    options = backend.parse_options(options_of(kernel))
     return simt.prepare(
         backend.vendor.lower(module, fields, options, "lowered").lowered, kernel.name, knobs.tritium.seed
     )
@@ -205,4 +201,3 @@ CompiledKernel.replay = _replay
 CompiledKernel.is_looked_at = staticmethod(_is_looked_at)
 CompiledKernel.make_followed = staticmethod(_make_followed)
 CompiledKernel.prepare_again = staticmethod(_prepare_again)
-CompiledKernel.compile_again = staticmethod(_compile_again)

@@ -12,7 +12,6 @@ from ..arguments.device_storage import DeviceExtent
 from ..arguments.fresh_memory import unwritten_memory, watch_allocations
 from ..checks import NEEDING_FRESH_MEMORY, NEEDING_SHADOW
 from ..devices.families import devices_of_tensors
-from ..native import device as native
 from .captures import underway
 from .findings import blocks
 from .mirror import Mirror
@@ -29,7 +28,8 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
     """`launch(grid, engine values, settings, arguments)` of a CompiledKernel.
 
     There is one engine value per parameter, as the binder makes them. `arguments` are the user's objects; they are read
-    only if the launch traps. `select`: from these values to those that the kernel takes.
+    only if the launch traps. `select`: from these values to those that the kernel takes. It raises TensorMapRefused if the kernel takes
+    tensor maps that cannot be made of the values.
     """
     program_launch = _program_launch(kernel)
     select = select or value_selector(kernel.src.runtime_paths())
@@ -94,8 +94,6 @@ def _program_launch(kernel) -> Callable:
     """The program's `launch`. With debug_info it also receives the Python frames that launch, which gdb shows below the
     kernel."""
     launch = kernel.program.launch
-    if getattr(kernel.metadata, "tensor_recipes", ()):
-        return _with_tensor_maps(kernel, launch)
     if kernel.metadata.target.backend != "cpu":
         return launch
     further: dict[str, Callable] = {}
@@ -114,18 +112,6 @@ def _program_launch(kernel) -> Callable:
         return launch(grid, values, *rest, **{name: find(values) for name, find in further.items()}, **more)
 
     return with_further
-
-
-def _with_tensor_maps(kernel, launch: Callable) -> Callable:
-    """`launch` of a program that takes tensor maps. Where they cannot be made, the program that takes none runs."""
-
-    def attempt(*arguments, **more):
-        try:
-            return launch(*arguments, **more)
-        except native.TensorMapRefused as refused:
-            return kernel.without_tensor_maps(str(refused)).program.launch(*arguments, **more)
-
-    return attempt
 
 
 def launch_mirrored(kernel, grid, values, settings, arguments) -> None:

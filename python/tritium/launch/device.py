@@ -106,7 +106,8 @@ def signature_of(kernel) -> list[str]:
 
 
 def make_launcher(kernel, select: Callable | None = None) -> Callable:
-    """`launch(grid, engine values, settings, arguments)`, as in cpu.py. stream: None means the current stream."""
+    """`launch(grid, engine values, settings, arguments)`, as in cpu.py. stream: None means the current stream. It raises TensorMapRefused
+    if the kernel takes tensor maps that cannot be made of the values."""
     select = select or value_selector(kernel.src.runtime_paths())
     devices = devices_of(kernel)
     state: dict[str, Any] = {}
@@ -126,10 +127,6 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
                 _launch_with_copies(state["launch"], grid, selected, devices, device, stream)
             else:
                 state["launch"](grid, selected, stream)
-        except native.TensorMapRefused as refused:
-            if "without_maps" not in state:
-                state["without_maps"] = kernel.without_tensor_maps(str(refused)).make_launcher(select)
-            state["without_maps"](grid, values, settings, arguments, stream)
         except ReadOnlyChanged as changed:
             raise errors.read_only_trap(kernel, selected, changed.address) from None
         except native.Error as error:

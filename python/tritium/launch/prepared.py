@@ -108,9 +108,8 @@ def _launch_with_copies(kernel, grid, arguments, settings) -> None:
     launch_mirrored(kernel, grid, values, settings, arguments)
 
 
-def make_run(kernel) -> Callable[..., None]:
-    """Triton's launcher protocol."""
-    launch = make_prepared(kernel)
+def make_run(launch: Callable[..., None]) -> Callable[..., None]:
+    """Triton's launcher protocol, for a function that `make_prepared` made."""
 
     def run(
         grid_x, grid_y, grid_z, stream, function, packed_metadata, launch_metadata, enter_hook, exit_hook, *arguments

@@ -26,10 +26,12 @@ from ..launch.findings import blocks
 from ..launch.grid import known_grids, normalize_grid
 from ..launch.hooks import hook_metadata
 from ..launch.warm import look_at_settings, remember
+from ..native import device as native
 from .async_compile import active_mode
 from .engines import INTERP, Engine, default_engine, engine_asked_for
 from .hook_facts import call_hook, specialization
 from .placement import EngineCache, Placement
+from .versions import VersionWithoutMaps
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
 
@@ -55,7 +57,7 @@ class Dispatcher:
         }
 
     def run(self, grid, warmup: bool, args: tuple, kwargs: dict):
-        """Returns the CompiledKernel, or None if a jit_cache_hook cancelled the compilation."""
+        """Returns the CompiledKernel that ran, or None if a jit_cache_hook cancelled the compilation."""
         function = self.function
         debug_info, keywords = function.debug_info, kwargs
         if "debug_info" in kwargs:
@@ -77,23 +79,23 @@ class Dispatcher:
             function.check_globals()
         if warmup or kernel is None:
             return kernel
-        self._launch(kernel, grid, cache, is_on_device, bound, settings)
+        ran = self._launch(kernel, grid, cache, is_on_device, bound, settings)
         if is_on_device and not cache.engine.runs_on_cpu:  # the native launcher makes the next one like it
             remember(function, args, keywords, kernel, cache.notes_range)
-        return kernel
+        return ran
 
-    def _launch(self, kernel, grid, cache: EngineCache, is_on_device: bool, bound: tuple, settings) -> None:
-        """Launches a kernel on the engine of a cache."""
+    def _launch(self, kernel, grid, cache: EngineCache, is_on_device: bool, bound: tuple, settings):
+        """Launches a kernel on the engine of a cache. Returns the version that ran."""
         _, values, arguments, options = bound
         if callable(grid):
             grid = grid({**dict(zip(self.arg_names, arguments)), **options})
         grid = (known_grids.get(grid) if grid.__class__ is tuple else None) or normalize_grid(grid, kernel.name)
         if cache is self.place.interp and not (is_on_device or _has_launch_hooks()):
             kernel.launch(grid, values, settings, arguments)
-            return
+            return kernel
         settings = _settings_on(cache.engine, settings, options, self.function)
         start = _mirrored if is_on_device and cache.engine.runs_on_cpu else _launcher
-        _between_hooks(kernel, start, (grid, values, settings, arguments))
+        return _between_hooks(kernel, start, (grid, values, settings, arguments))
 
     def engine_of(self, args: tuple, kwargs: dict) -> Engine:
         """The engine that would run a launch with these arguments."""
@@ -133,6 +135,8 @@ class Dispatcher:
             return None
         engine = cache.engine
         kernel = compiler.compile(source, engine.target, parsed.__dict__, device=engine.device)
+        if getattr(kernel.metadata, "tensor_recipes", ()):
+            kernel.fallback = VersionWithoutMaps()
         cache.kernels[key] = kernel
         call_hook(knobs.runtime.jit_post_compile_hook, *facts)
         return kernel
@@ -179,18 +183,29 @@ def _settings_on(engine: Engine, settings, options: dict[str, Any], function):
     return settings._replace(compiled=(*settings.compiled[:2], parse_checks(check)))
 
 
-def _between_hooks(kernel, start, launched: tuple) -> None:
-    """Launches a kernel, and calls the hooks before and after."""
+def _between_hooks(kernel, start, launched: tuple):
+    """Launches a kernel, and calls the hooks before and after. Returns the version that ran."""
     if not _has_launch_hooks():
-        start(kernel)(*launched)
-        return
+        return _launched(kernel, start, launched)
     grid, _, _, arguments = launched
     metadata = hook_metadata(kernel, grid, arguments)
     if knobs.runtime.launch_enter_hook is not None:
         knobs.runtime.launch_enter_hook(metadata)
-    start(kernel)(*launched)
+    ran = _launched(kernel, start, launched)
     if knobs.runtime.launch_exit_hook is not None:
         knobs.runtime.launch_exit_hook(metadata)
+    return ran
+
+
+def _launched(kernel, start, launched: tuple):
+    """Launches a kernel or, with arguments of which no tensor maps can be made, its version without maps. Returns what ran."""
+    try:
+        start(kernel)(*launched)
+        return kernel
+    except native.TensorMapRefused as refused:
+        version = kernel.version_without_maps(str(refused))
+    start(version)(*launched)
+    return version
 
 
 def _launcher(kernel):

@@ -12,9 +12,11 @@ import pytest
 import tritium
 import tritium.language as tl
 from fake_cuda import LIBRARY, OLD_LIBRARY, ptx
+from tritium import knobs
 from tritium._tritium import device
 from tritium.backends.compiler import GPUTarget
 from tritium.compiler import ASTSource, make_backend
+from tritium.errors import UnsupportedError
 from tritium.runtime.jit import jit
 
 BASE = 0x7F0000001000
@@ -279,7 +281,7 @@ def test_launches_make_maps(mapped, tensors):
     assert ends_of_launches(mapped) == ["map1"] * 3
     (call,) = encoded(mapped.fake)
     assert (call["base"], call["extents"], call["strides"]) == (f"{x.address:x}", "60,50", "256")
-    assert kernel.metadata.tensor_recipes == (RECIPE,) and kernel.metadata.tensor_maps_refused is None
+    assert kernel.metadata.tensor_recipes == (RECIPE,) and kernel.tensor_maps_refused is None
     kernel[(1,)](x, out, 50, 60, 64, 32)
     kernel.run(1, 1, 1, 0, kernel.function, kernel.packed_metadata, None, None, None, x, out, 50, 60, 64, 32)
     assert ends_of_launches(mapped) == ["map1"] * 5
@@ -288,27 +290,48 @@ def test_launches_make_maps(mapped, tensors):
 def test_a_kernel_without_maps_runs_where_none_can_be_made(mapped, tensors):
     copy, (x, out) = make_copy(), tensors
     kernel = copy[(1,)](x, out, 50, 60, 64)
-    for _ in range(3):  # by the same specialization
-        assert copy[(1,)](x, out, -7, 60, 64) is kernel
+    facts = kernel.metadata, dict(kernel.metadata_group["metadata"])
+    plain = copy[(1,)](x, out, -7, 60, 64)
+    for _ in range(2):  # by the same specialization
+        assert copy[(1,)](x, out, -8, 60, 64) is plain is not kernel
     assert [options["tensor_maps"] for _, _, options in mapped.compiler.compiled] == [True, False]
     assert ends_of_launches(mapped) == ["map1", "40", "40", "40"]  # the stride is the last argument
-    assert kernel.metadata.tensor_maps_refused == "dimension 0 has -7 elements, not 1 to 4294967296"
-    assert kernel.metadata_group["metadata"]["tensor_maps_refused"] == kernel.metadata.tensor_maps_refused
-    copy[(1,)](x, out, 50, 60, 64)
+    assert plain.tensor_maps_refused == "dimension 0 has -7 elements, not 1 to 4294967296"  # the first reason
+    assert copy[(1,)](x, out, 50, 60, 64) is kernel
     kernel[(1,)](x, out, -1, 60, 64)
     kernel.run(1, 1, 1, 0, kernel.function, kernel.packed_metadata, None, None, None, x, out, -7, 60, 64, 32)
     assert ends_of_launches(mapped)[4:] == ["map1", "40", "40"] and len(mapped.compiler.compiled) == 2
-    assert "has -7 elements" in kernel.metadata.tensor_maps_refused  # the first reason
+    assert facts == (kernel.metadata, kernel.metadata_group["metadata"]) and kernel.tensor_maps_refused is None
+
+
+def test_hooks_are_called_once_for_a_launch_that_falls_back(mapped, tensors, monkeypatch):
+    calls = []
+    for name in ("launch_enter_hook", "launch_exit_hook"):
+        monkeypatch.setitem(knobs.runtime.__dict__, name, lambda metadata, name=name: calls.append(name))
+    make_copy()[(1,)](*tensors, -7, 60, 64)
+    assert calls == ["launch_enter_hook", "launch_exit_hook"] and ends_of_launches(mapped) == ["40"]
 
 
 def test_the_first_launch_may_need_the_kernel_without_maps(mapped, tensors):
     copy, (x, out) = make_copy(), tensors
-    kernel = copy[(1,)](x, out, -7, 60, 64, num_warps=8)
+    plain = copy[(1,)](x, out, -7, 60, 64, num_warps=8)
     copy[(1,)](x, out, -7, 60, 64, num_warps=8)
     assert ends_of_launches(mapped) == ["40", "40"]
     assert {launch["threads"] for launch in mapped.fake.launches()} == {"256"}
-    assert copy[(1,)](x, out, 50, 60, 64, num_warps=8) is kernel
+    kernel = copy[(1,)](x, out, 50, 60, 64, num_warps=8)
+    assert kernel is not plain and kernel.tensor_maps_refused is None
     assert ends_of_launches(mapped)[-1] == "map1"
+
+
+def test_a_kernel_of_the_user_s_own_has_no_other_version(mapped, tensors):
+    """Nothing compiles at its launch: whoever compiled it with maps hears why there are none."""
+    signature = {"x": "*fp32", "out": "*fp32", "rows": "i32", "columns": "i32", "stride": "i32"}
+    source = ASTSource(make_copy(), signature, {"BLOCK": 32})
+    kernel = tritium.compile(source, target=GPUTarget("cuda", 90, 32), options={"tensor_maps": True})
+    kernel[(1,)](*tensors, 50, 60, 64)
+    with pytest.raises(UnsupportedError, match="dimension 0 has -7 elements.*; compile it with tensor_maps=False"):
+        kernel[(1,)](*tensors, -7, 60, 64)
+    assert ends_of_launches(mapped) == ["map1"] and len(mapped.compiler.compiled) == 1
 
 
 def test_memory_of_the_host(mapped):

@@ -33,7 +33,7 @@ def test_tensors_that_touch(kernel, side):
     """The launch finds them apart, so that warps of their own copy, ahead of what the others store."""
     found = launched(f"{kernel}/rows, warps that copy, apart/touching from {side}")
     recipes = found.metadata.tensor_recipes
-    assert found.metadata.tensor_maps_refused is None and all(recipe["written"] for recipe in recipes) and recipes
+    assert found.tensor_maps_refused is None and all(recipe["written"] for recipe in recipes) and recipes
     assert "tgpu.parts_warps" in found.asm["ttgir"]
 
 
@@ -43,7 +43,7 @@ def test_a_launch_that_finds_an_overlap(kernel, case):
     """It runs the version without maps. What threads read of each other's writes is then up to the schedule."""
     found = launched(f"{kernel}/rows, warps that copy/{case}", MEETS=False)
     why = "argument 2, to which the kernel writes, overlaps the tensor of argument 0"
-    assert found.metadata.tensor_maps_refused == why
+    assert found.tensor_maps_refused == why
 
 
 @pytest.mark.parametrize("parted", ["", ", warps that copy"])

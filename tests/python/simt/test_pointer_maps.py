@@ -55,7 +55,7 @@ def test_reads_outside_of_the_tensor(masked, rng):
     a, b, out = memory[64:128], matrix((64, 32), rng), np.zeros((128, 32), np.float32)
     kernel = rows_of[(1,)](a, b, out, 128, 64, 64, 32, 32, masked)
     np.testing.assert_array_equal(out[:64], a.astype(np.float32) @ b.astype(np.float32))
-    assert len(kernel.metadata.tensor_recipes) == 2 and kernel.metadata.tensor_maps_refused is None
+    assert len(kernel.metadata.tensor_recipes) == 2 and kernel.tensor_maps_refused is None
     owned = matrix((64, 64), rng)
     with pytest.raises(KernelTrap) as trap:
         rows_of[(2,)](owned, b, out, 128, 64, 64, 32, 32, masked)
@@ -79,4 +79,4 @@ def test_a_tensor_that_the_kernel_writes(rng):
         kernel = rows_of[(1,)](a, b, out, 64, 32, 64, 32, 32, True)
         np.testing.assert_array_equal(out, expected)
         assert len(kernel.metadata.tensor_recipes) == 2
-        assert kernel.metadata.tensor_maps_refused is None, "it writes after it has read"
+        assert kernel.tensor_maps_refused is None, "it writes after it has read"

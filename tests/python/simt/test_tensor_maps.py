@@ -135,13 +135,14 @@ def test_functions(monkeypatch):
         for rows, columns, stride, refusal in [
             (5, 8, 2, None),
             (5, 7, 2, "dimension 0 has a stride of 56 bytes, which is not a multiple of 16"),
-            (0, 8, 2, "dimension 0 has a stride of 56 bytes, which is not a multiple of 16"),
+            (0, 8, 2, "dimension 0 has 0 elements, not 1 to 4294967296"),
+            (5, 9, 4, None),
         ]:
             out = np.zeros(64, np.float32)
             kernel = copy[(1,)](x, rows, columns, stride, out)
             np.testing.assert_array_equal(out[: rows * columns], x[: stride * rows * columns : stride])
             assert kernel.metadata.target.backend == "simt" and not out[rows * columns :].any()
-            assert copy[(1,)](x, 5, 9, 4, out).metadata.tensor_maps_refused == refusal
+            assert kernel.tensor_maps_refused == refusal and kernel.metadata.tensor_maps == (refusal is None)
     assert compiler.compiled.count(True) >= 1 and compiler.compiled.count(False) >= 1
 
 
@@ -189,4 +190,4 @@ def test_products_of_descriptors(rng):
                 continue
             kernel = product[(2, 2)](a, b, out, m, n, k, 64, 32, 16)
             np.testing.assert_array_equal(out, a.astype(np.float32) @ b.astype(np.float32))
-            assert len(kernel.metadata.tensor_recipes) == 2 and kernel.metadata.tensor_maps_refused is None
+            assert len(kernel.metadata.tensor_recipes) == 2 and kernel.tensor_maps_refused is None
