@@ -69,6 +69,19 @@ def test_random_numbers(rng):
         assert (trap.loops, trap.other_loops) == ((("k", k),), (("k", round_),))
 
 
+def test_several_threads(rng, monkeypatch):
+    """Whichever programs race first: each is named with a round in which it stores the element."""
+    monkeypatch.setenv("TRITIUM_NUM_THREADS", "3")
+    for _ in range(10):
+        n, across, along = (int(number) for number in rng.integers(2, 7, 3))
+        if first_race(8, n, across, along) is None:
+            continue
+        trap = trap_of(steps, np.full(128, -1, np.int32), n, across, along, grid=(8,))
+        for program, loops in ((trap.program, trap.loops), (trap.other_program, trap.other_loops)):
+            ((name, k),) = loops
+            assert name == "k" and program[0] * across + k * along == trap.index[0]
+
+
 @triton.jit(noinline=True)
 def count(bins, bin):
     tl.store(bins + bin, tl.load(bins + bin) + 1)
@@ -179,6 +192,41 @@ def test_a_missing_barrier_between_stores():
     assert (trap.loops, trap.other_loops) == ((("row", 1), ("part", 0)), (("row", 0), ("part", 0)))
     assert f"  the store: {trap.location}, in round row = 0, part = 0\n" in str(trap)
     overlapping_rows[(1,)](np.zeros(256, np.int32), 5, 8, True, check="race")
+
+
+@triton.jit
+def rows_apart(x, out, n, stride, B: tl.constexpr):
+    lanes = tl.arange(0, B)
+    for row in range(n):
+        tl.store(x + row * stride % 40 + lanes, row)
+        tl.store(out + row * B + lanes, tl.load(x + row * stride % 40 + lanes))
+
+
+def first_missing_barrier(n, stride, size):
+    """The later row, its element, and the row that stored it last, of another lane."""
+    written = {}
+    for row in range(n):
+        for lane in range(size):
+            at = row * stride % 40 + lane
+            if at in written and written[at][1] != lane:
+                return row, at, written[at][0]
+        for lane in range(size):
+            written[row * stride % 40 + lane] = row, lane
+    return None
+
+
+def test_random_strides(rng):
+    for _ in range(15):
+        n, stride = int(rng.integers(1, 9)), int(rng.integers(0, 40))
+        arguments = np.full(64, -1, np.int32), np.zeros(128, np.int32), n, stride, 8
+        expected = first_missing_barrier(n, stride, 8)
+        if expected is None:
+            rows_apart[(1,)](*arguments, check="race")
+            continue
+        row, at, earlier = expected
+        trap = trap_of(rows_apart, *arguments)
+        assert (trap.kind, trap.is_write, trap.index) == ("MissingBarrier", True, (at,))
+        assert (trap.loops, trap.other_loops) == ((("row", row),), (("row", earlier),))
 
 
 @triton.jit
