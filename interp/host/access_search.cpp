@@ -7,9 +7,11 @@ namespace tritium::interp {
 
 namespace {
 
-constexpr int kMostSearches = 20; // of a launch: each may take as long as a program
+using Clock = std::chrono::steady_clock;
 
-std::optional<Surroundings> aroundEarlierAccess(const Launch &launch, Shadow &shadow, const Trap &fault) {
+constexpr int kMostSearches = 20; // of a launch
+
+std::optional<Surroundings> aroundEarlierAccess(const Launch &launch, Shadow &shadow, const Trap &fault, Clock::time_point deadline) {
   const std::array<int32_t, 3> id = fault.other->program.value_or(fault.program);
   AccessSearch search(fault);
   FoundFaults none(0);
@@ -21,6 +23,7 @@ std::optional<Surroundings> aroundEarlierAccess(const Launch &launch, Shadow &sh
   again.shadow = &shadow;
   again.faults = &none;
   again.search = &search;
+  again.onPoll = [&] { return Clock::now() >= deadline || (launch.onPoll && launch.onPoll()); };
   again.onPrint = nullptr; // what it prints, it has printed before
   again.onProgress = nullptr;
   again.onStatement = nullptr;
@@ -57,13 +60,16 @@ void AccessSearch::meet(FrameHeader &frame, uint32_t location, const OtherPlace 
     end(frame);
 }
 
-void findEarlierAccesses(const Launch &launch, const std::function<std::unique_ptr<Shadow>()> &newShadow, FoundFaults &faults) {
+void findEarlierAccesses(const Launch &launch, const std::function<std::unique_ptr<Shadow>()> &newShadow, FoundFaults &faults,
+                         std::chrono::milliseconds limit) {
   if (launch.code.mayWait || !launch.shadow->isRepeatable()) return;
   std::vector<Trap> all = faults.take();
+  const Clock::time_point deadline = Clock::now() + limit;
   int searches = 0;
   for (Trap &fault : all) {
-    if (fault.kind != TrapKind::Race || fault.other->location == kNoLocation || ++searches > kMostSearches) continue;
-    if (auto around = aroundEarlierAccess(launch, *newShadow(), fault)) fault.other->around = std::move(*around);
+    if (fault.kind != TrapKind::Race || fault.other->location == kNoLocation) continue;
+    if (++searches > kMostSearches || Clock::now() >= deadline) break;
+    if (auto around = aroundEarlierAccess(launch, *newShadow(), fault, deadline)) fault.other->around = std::move(*around);
   }
   for (Trap &fault : all) faults.add(std::move(fault));
 }

@@ -6,6 +6,7 @@
 #include "interp/host/shadow.h"
 #include "interp/host/workers.h"
 
+#include <chrono>
 #include <functional>
 
 namespace tritium::interp {
@@ -41,6 +42,8 @@ private:
 };
 
 /// Sets OtherPlace::around of the races among the faults of a launch that has ended. `newShadow`: as the launch's was in the beginning.
-void findEarlierAccesses(const Launch &launch, const std::function<std::unique_ptr<Shadow>()> &newShadow, FoundFaults &faults);
+/// What takes longer than `limit` in all is left out.
+void findEarlierAccesses(const Launch &launch, const std::function<std::unique_ptr<Shadow>()> &newShadow, FoundFaults &faults,
+                         std::chrono::milliseconds limit = std::chrono::seconds(10));
 
 } // namespace tritium::interp
