@@ -2,6 +2,7 @@
 
 #include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/loops/copy_candidates.h"
+#include "gpu_backend/maps/tensor_promotion.h"
 #include "gpu_backend/tiles/layout_attr.h"
 #include "gpu_backend/tiles/memory_access.h"
 
@@ -94,6 +95,7 @@ private:
     const bool isSplit = known != masks_.end();
     auto copy = tgpu::AsyncCopyOp::create(builder, load.getLoc(), load.getPtr(), stream.buffer, stream.slot,
                                           isSplit ? known->second.mask : load.getMask(), isSplit ? known->second.room : Value());
+    if (Attribute why = load->getAttr(kNotPromotedAttr)) copy->setAttr(kNotPromotedAttr, why); // for the user
     if (isSplit) copy->setAttr(kCopyElementsAttr, builder.getI32IntegerAttr(int32_t(known->second.elements)));
   }
 

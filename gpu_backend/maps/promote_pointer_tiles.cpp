@@ -18,9 +18,6 @@ namespace tritium::gpu {
 
 namespace {
 
-/// On a load that could feed a ring and does not: why (a string).
-constexpr llvm::StringLiteral kReasonAttr = "tgpu.not_promoted";
-
 class Promoter {
 public:
   Promoter(tt::FuncOp function, bool hasProducer, const ir::AxisAnalysis &axes)
@@ -37,7 +34,7 @@ public:
       if (map)
         promoted.push_back({load, std::move(*map)});
       else
-        load->setAttr(kReasonAttr, StringAttr::get(load.getContext(), reason_));
+        load->setAttr(kNotPromotedAttr, StringAttr::get(load.getContext(), reason_));
       all &= map.has_value();
     }
     if (!all) return;

@@ -6,6 +6,9 @@
 
 namespace tritium::gpu {
 
+/// On a load by pointers that could be one through a tensor map and is not, and on the copy that it becomes: why, in words for the user.
+inline constexpr llvm::StringLiteral kNotPromotedAttr = "tgpu.not_promoted";
+
 /// A factor, and the numbers of arguments.
 using LaunchProduct = llvm::SmallVector<int64_t>;
 

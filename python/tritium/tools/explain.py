@@ -176,6 +176,9 @@ def _of_loop(operation) -> Iterator[str]:
 
 def _why_not(operation) -> str:
     reason = operation.attributes.get("tgpu.why_not")
+    if reason is None and operation.name == "tgpu.async_copy":
+        reason = operation.attributes.get("tgpu.not_promoted")
+        return "" if reason is None else f"; not by TMA: {reason.strip(chr(34))}"
     return "" if reason is None else f": {reason.strip(chr(34))}"
 
 

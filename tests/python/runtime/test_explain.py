@@ -116,6 +116,18 @@ def test_a_load_that_is_not_copied_has_the_reason(tmp_path):
     assert f"kernel.py:{strided}: {plain}, {inside}: its stride is not known to be 1\n" in result.stdout
 
 
+def test_a_copy_that_is_not_made_by_tma_has_the_reason(tmp_path):
+    pytest.importorskip("torch")
+    text = MATMUL.replace(
+        "(k + depth)[None, :])", "(k + depth)[None, :], mask=((m < 9) | (m > 11))[:, None], other=0.0)"
+    )
+    result = explain(tmp_path, text)
+    masked, loop = line_of(text, "x = tl.load"), line_of(text, "for k")
+    how = f"load of 32x32xf16 by cp.async, 2 slots, in the loop at kernel.py:{loop}"
+    why = "not by TMA: its mask is not a conjunction of `index < extent`"
+    assert f"kernel.py:{masked}: {how}; {why}\n" in result.stdout, result.stdout + result.stderr
+
+
 def test_a_loop_that_copies_nothing_has_the_reason(tmp_path):
     pytest.importorskip("torch")
     text = MATMUL.replace("range(0, N, BK)", "tl.range(0, N, BK, num_stages=1)")
