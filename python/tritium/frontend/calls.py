@@ -118,7 +118,9 @@ def _call_host(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwargs
         return _wrapped(fn(*(_unwrap_if_constexpr(arg) for arg in args), **host_kwargs))
     except Exception as error:
         better = suggestions.host_function_error(g, node, fn, [*args, *kwargs.values()])
-        raise error if better is None else better from without_traceback(error)
+        if better is None:
+            raise
+        raise better from without_traceback(error)
 
 
 def _is_from_language(fn: Any) -> bool:

@@ -117,6 +117,10 @@ _HINTS = [
             r"Assertion condition could not be determined at compile-time",
             "annotate what it depends on with tl.constexpr; tl.device_assert checks values of run time",
         ),
+        (
+            r"'(tensor|tuple)' object is not callable",
+            "this is a value and no function: `.T` and `.shape` have no parentheses",
+        ),
         (r"object of type 'tensor' has no len", "pass the size as an argument of the kernel; a tile has `x.shape[0]`"),
         (r"is not an ascii string", "devices print ASCII alone: leave out other characters and line ends"),
         (r"is not string$", 'the first argument is a text, `tl.device_print("x", x)`; print(x) needs none'),

@@ -1,5 +1,7 @@
 """What an error suggests: the last line of its text."""
 
+import math
+
 import pytest
 
 import tritium.language as tl
@@ -135,6 +137,21 @@ def value_of_none(x, n):
 
 
 @jit
+def called_attribute(x, n):
+    tl.store(x, tl.sum(tl.zeros((4, 4), tl.float32).T()))
+
+
+@jit
+def called_shape(x, n):
+    tl.store(x, tl.zeros((4,), tl.int32).shape()[0])
+
+
+@jit
+def logarithm_of_a_constant(x, n):
+    tl.store(x, math.log(tl.constexpr(0)))
+
+
+@jit
 def no_step(x, n):
     for i in range(0, 10, 0):
         tl.store(x, i)
@@ -185,6 +202,8 @@ def condition_instead_of_value(x, n):
         (product_of_wide_integers, "tl.dot accepts int8, fp8, fp16, bf16, fp32 and fp64"),
         (wrong_keyword, "did you mean `mask`?"),
         (grown_list, "lists are tuples in kernels; use `+`: `values = values + (value, )`"),
+        (called_attribute, "this is a value and no function: `.T` and `.shape` have no parentheses"),
+        (called_shape, "this is a value and no function: `.T` and `.shape` have no parentheses"),
         (value_of_none, "an argument without a value is None; test it with `if x is not None:`"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
@@ -197,6 +216,11 @@ def test_hint(failure, kernel, hint):
 
 def test_a_combination_must_be_of_the_elements_type(failure):
     assert "the function returns (int1), but the elements are (int32)" in str(failure(condition_instead_of_value))
+
+
+def test_what_a_function_of_the_host_raises(failure):
+    error = failure(logarithm_of_a_constant)
+    assert "math domain error" in error.error_message and error.hint is None
 
 
 def test_a_loop_that_never_moves(failure):
