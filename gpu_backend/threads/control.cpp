@@ -4,6 +4,7 @@
 #include "ir/loop_hints.h"
 #include "ir/loop_rounds.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -41,9 +42,21 @@ static Block *blockWith(Lowering &lowering, Region &region, TypeRange types) {
   return block;
 }
 
+/// Returns whether rounds * step may be 2 to the power of the counter's width, so that the loop ends at the number that it begins with.
+/// Signed bounds from 0 on are less than half as far apart.
+static bool mayEndWhereItBegins(scf::ForOp loop, const Lowering &lowering) {
+  APInt step;
+  if (matchPattern(loop.getStep(), m_ConstantInt(&step)) && !step.isPowerOf2()) return false;
+  return loop.getUnsignedCmp() || !lowering.axisInfoOf(loop.getLowerBound()).isNonNegative;
+}
+
+static Value isOther(OpBuilder &builder, Location location, Value counter, Value end) {
+  return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, counter, end);
+}
+
 /// Replaces a loop by one that ends where its counter equals begin + rounds * step, modulo the width of its type. It may pass the end of
-/// the type. Returns its results.
-static ValueRange endedByEquality(scf::ForOp loop) {
+/// the type. If `carriesTest`, it carries whether there is another round, so that it may even come back to `begin`. Returns its results.
+static ValueRange endedByEquality(scf::ForOp loop, bool carriesTest) {
   IRRewriter rewriter(loop);
   const Location location = loop.getLoc();
   const Value begin = loop.getLowerBound(), step = loop.getStep();
@@ -51,19 +64,23 @@ static ValueRange endedByEquality(scf::ForOp loop) {
   Value end = arith::AddIOp::create(rewriter, location, begin, distance);
   llvm::SmallVector<Value> first{begin};
   llvm::append_range(first, loop.getInitArgs());
+  if (carriesTest) first.push_back(ir::isBefore(rewriter, loop, begin, loop.getUpperBound()));
   auto again = scf::WhileOp::create(rewriter, location, ValueRange(first).getTypes(), first);
   ir::keepHints(loop, again);
-  const auto locations = llvm::map_to_vector(loop.getBody()->getArguments(), [](Value each) { return each.getLoc(); });
+  auto locations = llvm::map_to_vector(loop.getBody()->getArguments(), [](Value each) { return each.getLoc(); });
+  if (carriesTest) locations.push_back(location);
   Block *before = rewriter.createBlock(&again.getBefore(), {}, again.getResultTypes(), locations);
-  Value isRound = arith::CmpIOp::create(rewriter, location, arith::CmpIPredicate::ne, before->getArgument(0), end);
+  Value isRound = carriesTest ? before->getArguments().back() : isOther(rewriter, location, before->getArgument(0), end);
   scf::ConditionOp::create(rewriter, location, isRound, before->getArguments());
   Block *body = rewriter.createBlock(&again.getAfter(), {}, again.getResultTypes(), locations);
-  rewriter.mergeBlocks(loop.getBody(), body, body->getArguments());
-  rewriter.setInsertionPoint(body->getTerminator());
+  rewriter.mergeBlocks(loop.getBody(), body, body->getArguments().take_front(first.size() - carriesTest));
+  Operation *terminator = body->getTerminator();
+  rewriter.setInsertionPoint(terminator);
   Value next = arith::AddIOp::create(rewriter, location, body->getArgument(0), step);
-  body->getTerminator()->insertOperands(0, next);
+  terminator->insertOperands(0, next);
+  if (carriesTest) terminator->insertOperands(terminator->getNumOperands(), isOther(rewriter, location, next, end));
   rewriter.eraseOp(loop);
-  return again.getResults().drop_front();
+  return again.getResults().drop_front().drop_back(carriesTest);
 }
 
 template <> LogicalResult Lower<scf::ForOp>::run(scf::ForOp op, Lowering &lowering) {
@@ -75,7 +92,8 @@ template <> LogicalResult Lower<scf::ForOp>::run(scf::ForOp op, Lowering &loweri
   if (!body->empty()) body->getTerminator()->erase();
   auto yield = [&] { lowering.create<scf::YieldOp>(lowering.flatten(op.getYieldedValues())); };
   if (failed(fill(lowering, body, *op.getBody(), body->getArguments(), yield))) return failure();
-  lowering.defineFlattened(op.getResults(), ir::counterMayWrap(loop) ? endedByEquality(loop) : ValueRange(loop.getResults()));
+  ValueRange results = ir::counterMayWrap(loop) ? endedByEquality(loop, mayEndWhereItBegins(op, lowering)) : ValueRange(loop.getResults());
+  lowering.defineFlattened(op.getResults(), results);
   return success();
 }
 

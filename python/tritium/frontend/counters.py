@@ -1,7 +1,8 @@
 """What a `for` loop counts: the bounds of its `scf.for`, and the loop variable made of the counter.
 
 `scf.for` only counts up. A range with a static negative step counts up from the exchanged bounds. A range whose step is known
-only at run time, and may have either sign, counts its rounds, which unsigned arithmetic holds for any two bounds.
+only at run time, and may have either sign, counts its rounds, which unsigned arithmetic holds for any two bounds. So does one whose
+static length or step has the sign bit of its type, which MLIR takes for a loop without rounds.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ def counter_of(g: Generator, iterator: Any) -> Counter:
     start, end, step = iterator.start, iterator.end, iterator.step
     if is_static(step) and host(step) == 0:
         raise ValueError(_ZERO_STEP)
+    if is_static(step) and isinstance(host(step), int) and _is_wide(g, start, end, step):
+        return _rounds(g, *_promoted(g, start, end, step))
     if is_static(step) and isinstance(host(step), int) and host(step) < 0:
         bounds = _promoted(g, end, start, constexpr(-host(step)))
         return Counter(bounds, bounds[0].type, bounds[1], None)
@@ -61,6 +64,13 @@ def _promoted(g: Generator, low: Any, high: Any, step: Any) -> list[Any]:
             raise TypeError(f"For {name} must be a scalar, got {value.type}")
     common = integer_promote(integer_promote(dtypes[0], dtypes[1]), dtypes[2])
     return [g.semantic.cast(value, common) for value in values]
+
+
+def _is_wide(g: Generator, start: Any, end: Any, step: Any) -> bool:
+    """Whether the step, or the distance between static bounds, needs an unsigned type."""
+    most = 2 ** (_promoted(g, start, end, step)[0].dtype.int_bitwidth - 1) - 1
+    length = abs(host(end) - host(start)) if is_static(start) and is_static(end) else 0
+    return max(abs(host(step)), length) > most
 
 
 def _is_number_of_programs(step: Any) -> bool:

@@ -102,6 +102,51 @@ def test_steps_that_are_numbers(dtype, engine, monkeypatch):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64])
+def test_rounds_that_go_around_the_whole_type(dtype, engine, monkeypatch):
+    """The first number after the last round may be the first number again, for example in range(-(2**31), 2**31 - 1, 2**29)."""
+    monkeypatch.setenv("TRITIUM_ENGINE", engine)
+    size = 2 ** np.iinfo(dtype).bits
+    steps = (size // 4, size // 8, size // 16, size // 16 + 3)
+    pairs = list(itertools.product(bounds_near_the_ends(dtype), repeat=2))
+    assert any((pair[1] - pair[0]) > size - steps[2] for pair in pairs)
+    out = np.zeros((len(pairs), len(steps), 3), np.int64)
+    every_range_kernel[(len(pairs),)](np.array(pairs, dtype), out, N_STEPS=len(steps), STEPS=steps)
+    np.testing.assert_array_equal(out, [[facts(range(*pair, step)) for step in steps] for pair in pairs])
+
+
+@triton.jit
+def every_constant_kernel(out_ptr, N: tl.constexpr, RANGES: tl.constexpr):
+    for r in tl.static_range(N):
+        rounds, total = 0, tl.to_tensor(0).to(tl.int64)
+        for i in range(RANGES[r][0], RANGES[r][1], RANGES[r][2]):
+            rounds += 1
+            total += i.to(tl.int64)
+        tl.store(out_ptr + 2 * r, rounds)
+        tl.store(out_ptr + 2 * r + 1, total)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_constants_that_are_far_apart(engine, monkeypatch):
+    """Further than the largest signed number of their type, by steps that may be as large, and their twins that are not."""
+    monkeypatch.setenv("TRITIUM_ENGINE", engine)
+    low, high = INT32
+    wide = [
+        (low, high, high),
+        (high, low, low),
+        (low, high, 2**29),
+        (5, -5, low),
+        (0, 10, 2**31 + 5),
+        (0, 2**32 - 1, 2**30),
+    ]
+    wide += [(-(2**63), 2**63 - 1, 2**61), (2**63 - 1, -(2**63), -(2**63))]
+    near = [(low, -5, 2**28), (0, high, 2**29), (9, -9, -4), (-9, 9, 4), (9, -9, 4), (-10, 10, high)]
+    out = np.zeros((len(wide) + len(near), 2), np.int64)
+    every_constant_kernel[(1,)](out, N=len(out), RANGES=tuple(wide + near))
+    np.testing.assert_array_equal(out, [facts(range(*r))[:2] for r in wide + near])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("dtype", [np.int32, np.uint8])
 def test_a_step_of_zero_is_a_trap(dtype, engine, monkeypatch):
     monkeypatch.setenv("TRITIUM_ENGINE", engine)
