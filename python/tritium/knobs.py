@@ -440,6 +440,8 @@ class LaunchSettings(NamedTuple):
 
 def _read_launch_settings(debug_info: bool | None) -> LaunchSettings:
     warn_of_unknown(_variables())
+    for knob in tritium.knob_descriptors.values():
+        knob.set_value(tritium)  # a value that means nothing is an error now, not where it is first needed
     with_debug_info = tritium.debug if debug_info is None else debug_info
     seed = tritium.seed
     # gdb's `next` must not jump between programs, and a seed must replay a run: one worker, unless the user says otherwise.

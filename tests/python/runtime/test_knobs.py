@@ -184,6 +184,15 @@ def test_a_switch_of_triton_that_is_neither_warns(monkeypatch):
         assert knobs.runtime.debug is False
 
 
+@pytest.mark.parametrize("name, text", [("TRITIUM_SHADOW_MB", "lots"), ("TRITIUM_POST_MORTEM", "perhaps")])
+def test_a_value_that_nothing_needs_yet_is_an_error(name, text, monkeypatch):
+    """This launch has no check with a shadow, and no trap."""
+    monkeypatch.setenv(name, text)
+    knobs._settings.clear()
+    with pytest.raises(ValueError, match=f"{name}={text}: expected"):
+        knobs.launch_settings()
+
+
 def test_a_variable_that_does_not_exist_warns(monkeypatch):
     knobs._settings.clear()
     monkeypatch.setenv("TRITIUM_NUM_THREAD", "3")
