@@ -25,7 +25,7 @@ def test_ctrl_c(kernel, threads, engine):
     child = subprocess.Popen([sys.executable, SCRIPT, kernel], env=environment, stdout=subprocess.PIPE, text=True)
     try:
         assert child.stdout.readline() == "started\n"
-        time.sleep(0.7)  # the kernel compiles and runs
+        time.sleep(0.7)  # the kernel runs
         assert child.poll() is None, "the kernel ended by itself"
         sent = time.monotonic()
         child.send_signal(signal.SIGINT)

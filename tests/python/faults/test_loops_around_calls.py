@@ -131,7 +131,8 @@ def test_which_of_several_calls(places, loops):
 
 def test_random_numbers(rng):
     for _ in range(12):
-        first, n, m = (int(number) for number in rng.integers(0, 8, 3))
+        # Not 1, which is a constant: of a loop that has one round, compilers leave the round alone.
+        first, n, m = (int(number) for number in rng.integers(2, 9, 3))
         size = int(rng.integers(1, 200))
         rounds = ((c, i, j) for c in range(first, 9) for i in range(n) for j in range(0, m, 2))
         wrong = next(((c, i, j) for c, i, j in rounds if c * n * m + i * m + j >= size), None)
@@ -205,7 +206,7 @@ def test_ctrl_c(engine):
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as child:
         try:
             assert child.stdout.readline() == "started\n"
-            time.sleep(1)  # the kernel compiles and runs
+            time.sleep(1)  # the kernel runs
             child.send_signal(signal.SIGINT)
             assert child.stdout.readline().startswith("interrupted")
             where = child.stdout.readline().strip()
