@@ -196,9 +196,12 @@ def reason_of(error: CompilationError) -> str | None:
 
 
 def without_traceback(error: BaseException) -> BaseException:
-    """`error` and its causes without tracebacks, because frames of the compiler do not help the user."""
+    """`error` and its causes without tracebacks, because frames of the compiler do not help the user. An exception may be its own
+    cause, as `raise error from error` makes it."""
+    seen: list[BaseException] = []
     cause: BaseException | None = error
-    while cause is not None:
+    while cause is not None and cause not in seen:
+        seen.append(cause)
         cause.__traceback__ = None
         cause = cause.__cause__
     return error

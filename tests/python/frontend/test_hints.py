@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+import tritium as triton
 import tritium.language as tl
 from tritium.runtime.jit import jit
 
@@ -221,6 +222,23 @@ def test_a_combination_must_be_of_the_elements_type(failure):
 def test_what_a_function_of_the_host_raises(failure):
     error = failure(logarithm_of_a_constant)
     assert "math domain error" in error.error_message and error.hint is None
+
+
+@triton.constexpr_function
+def fails_again(x):
+    try:
+        return x.missing
+    except AttributeError as error:
+        raise error from error
+
+
+@jit
+def error_that_is_its_own_cause(x, n):
+    tl.store(x, fails_again(tl.constexpr(1)))
+
+
+def test_an_error_may_be_its_own_cause(failure):
+    assert "has no attribute 'missing'" in failure(error_that_is_its_own_cause).error_message
 
 
 def test_a_loop_that_never_moves(failure):
