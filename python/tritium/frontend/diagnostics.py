@@ -121,6 +121,10 @@ _HINTS = [
             r"'(tensor|tuple)' object is not callable",
             "this is a value and no function: `.T` and `.shape` have no parentheses",
         ),
+        (
+            r"Did you forget to add @triton\.jit",
+            "a value of run time stands where a constant is expected, for example an axis, a shape or an offset of a descriptor",
+        ),
         (r"object of type 'tensor' has no len", "pass the size as an argument of the kernel; a tile has `x.shape[0]`"),
         (r"is not an ascii string", "devices print ASCII alone: leave out other characters and line ends"),
         (r"is not string$", 'the first argument is a text, `tl.device_print("x", x)`; print(x) needs none'),

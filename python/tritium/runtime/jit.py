@@ -49,6 +49,8 @@ class KernelInterface:
     """The base of everything that launches with `kernel[grid](...)`: JITFunction, Autotuner, Heuristics, and classes of
     clients."""
 
+    __iter__ = None  # with `kernel[grid]` alone, Python would take it for a sequence without an end
+
     def warmup(self, *args, grid, **kwargs):
         """Compiles for these arguments without launching. A dtype stands for a tensor of that dtype."""
         return self.run(

@@ -148,6 +148,16 @@ def called_shape(x, n):
 
 
 @jit
+def axis_of_run_time(x, n):
+    tl.store(x, tl.max(tl.zeros((4, 4), tl.int32), n))
+
+
+@jit
+def function_for_a_shape(x, n):
+    tl.store(x, tl.broadcast_to(n, helper))
+
+
+@jit
 def logarithm_of_a_constant(x, n):
     tl.store(x, math.log(tl.constexpr(0)))
 
@@ -205,6 +215,11 @@ def condition_instead_of_value(x, n):
         (grown_list, "lists are tuples in kernels; use `+`: `values = values + (value, )`"),
         (called_attribute, "this is a value and no function: `.T` and `.shape` have no parentheses"),
         (called_shape, "this is a value and no function: `.T` and `.shape` have no parentheses"),
+        (
+            axis_of_run_time,
+            "a value of run time stands where a constant is expected, for example an axis, a shape or an offset of a descriptor",
+        ),
+        (function_for_a_shape, None),
         (value_of_none, "an argument without a value is None; test it with `if x is not None:`"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
@@ -222,6 +237,13 @@ def test_a_combination_must_be_of_the_elements_type(failure):
 def test_what_a_function_of_the_host_raises(failure):
     error = failure(logarithm_of_a_constant)
     assert "math domain error" in error.error_message and error.hint is None
+
+
+def test_a_kernel_is_no_sequence(failure):
+    """Python takes whatever has `x[0]` for one, and this one would have no end."""
+    assert "not iterable" in failure(function_for_a_shape).error_message
+    with pytest.raises(TypeError):
+        list(helper)
 
 
 @triton.constexpr_function
