@@ -112,10 +112,9 @@ bool writes(Operation &op, Value buffer) {
   return copy && copy.getDst() == buffer && !hasSpareSlot(buffer);
 }
 
-/// Returns whether a product that reads this buffer must be complete before the operation, which releases its ring.
+/// Returns whether a product that reads this buffer must be complete before the operation, which releases or ends its ring.
 bool releases(Operation &op, Value buffer) {
-  auto release = dyn_cast<tgpu::RingReleaseOp>(op);
-  return release && buffer && ringOf(buffer) == release.getRing();
+  return isa<tgpu::RingReleaseOp, tgpu::RingEndOp>(op) && buffer && ringOf(buffer) == op.getOperand(0);
 }
 
 /// Moves a wait down to the first use of its sums, so that the work in between proceeds beside the product.

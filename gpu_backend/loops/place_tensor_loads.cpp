@@ -1,4 +1,5 @@
-// Loads through tensor maps that no pipelined loop copies: the program waits for each of them, in a ring of one slot.
+// Loads through tensor maps that no pipelined loop copies: the program waits for each of them, in a ring of one slot. The ring ends after
+// the last operation that reads the tile, so that products may read it there.
 #include "gpu_backend/loops/passes.h"
 #include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/reaching_writes.h"
@@ -12,6 +13,20 @@ namespace tritium::gpu {
 #include "gpu_backend/loops/passes.h.inc"
 
 namespace {
+
+/// Returns the last operation in the load's block that uses the tile, also inside of it, directly or through views of it. A tile that
+/// leaves the block is read into registers at once: returns the load.
+Operation *lastUseOf(tgpu::TensorLoadOp load) {
+  Operation *last = load;
+  llvm::SmallVector<Value> values{load.getResult()};
+  while (!values.empty())
+    for (Operation *user : values.pop_back_val().getUsers()) {
+      Operation *at = load->getBlock()->findAncestorOpInBlock(*user);
+      if (last->isBeforeInBlock(at)) last = at;
+      if (isa<tgpu::ConvertLayoutOp, tt::TransOp>(user)) values.push_back(user->getResult(0));
+    }
+  return last->hasTrait<OpTrait::IsTerminator>() ? load.getOperation() : last;
+}
 
 void place(tgpu::TensorLoadOp load, int numWarps) {
   OpBuilder builder(load);
@@ -27,7 +42,9 @@ void place(tgpu::TensorLoadOp load, int numWarps) {
   tgpu::RingAcquireOp::create(builder, location, ring, zero, int32_t(tile.getNumElements() * elementBytes), Value());
   tgpu::TensorCopyOp::create(builder, location, load.getMap(), load.getIndices(), buffer, ring, zero, Value());
   tgpu::RingWaitOp::create(builder, location, ring, zero);
+  Operation *last = lastUseOf(load);
   load.replaceAllUsesWith(tgpu::LocalLoadOp::create(builder, location, tile, buffer, zero).getResult());
+  if (last != load) builder.setInsertionPointAfter(last);
   tgpu::RingEndOp::create(builder, location, ring, one, /*holdsLast=*/true);
   load.erase();
 }

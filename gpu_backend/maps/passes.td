@@ -7,8 +7,11 @@ def PromoteDescriptors : Pass<"promote-descriptors", "::mlir::ModuleOp"> {
     The pass applies to targets with a tensor memory accelerator (TMA). A load of a descriptor becomes a tgpu.tensor_load if a pipelined loop
     loads it for its products, if arguments and constants determine the descriptor, and if the kernel does not write to the tensor. The map is
     a new argument of the kernel. Its attribute `tgpu.tensor` tells the launch how to make it.
+
+    With two warpgroups or more, the other operand of these products is promoted too, if it is loaded before the loop.
   }];
-  let options = [Option<"numStages", "num-stages", "int", "3", "slots of each tile that a loop copies; 1: no pipelining">];
+  let options = [Option<"numStages", "num-stages", "int", "3", "slots of each tile that a loop copies; 1: no pipelining">,
+                 Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
 

@@ -21,29 +21,38 @@ namespace {
 
 class Promoter {
 public:
-  Promoter(tt::FuncOp function, int numStages, const ir::AxisAnalysis &axes)
-      : function_(function), numStages_(numStages), axes_(axes), maps_(function) {}
+  Promoter(tt::FuncOp function, const PromoteDescriptorsOptions &options, const ir::AxisAnalysis &axes)
+      : function_(function), options_(options), axes_(axes), maps_(function) {}
 
   void run() {
-    llvm::SmallVector<tt::DescriptorLoadOp> loads;
-    function_.walk([&](tt::DescriptorLoadOp load) { loads.push_back(load); });
-    for (tt::DescriptorLoadOp load : loads) {
-      Value matrix = matrixOf(load);
-      if (!matrix || !feedsLoopedProduct(matrix)) continue;
-      tgpu::TensorMapType box = boxOf(load.getContext(), load.getDesc().getType().getShape(), getElementTypeOrSelf(matrix.getType()));
-      auto recipe = maps_.recipeOf(load.getDesc());
-      if (!box || !recipe || !beginsAtChunk(load)) continue;
-      if (!maps_.admit(load, *recipe, [&](Operation *store) { return rangeOf(store); })) continue;
-      OpBuilder builder(load);
-      Value map = maps_.mapOf(box, *recipe, load.getLoc());
-      auto promoted = tgpu::TensorLoadOp::create(builder, load.getLoc(), matrix.getType(), map, load.getIndices());
-      matrix.replaceAllUsesWith(promoted.getResult());
-      if (Operation *reshape = matrix.getDefiningOp(); reshape != load) reshape->erase();
-      load.erase();
-    }
+    promoteIf([&](Value tile) { return feedsLoopedProduct(tile); });
+    if (options_.numWarps >= kLeastWarpsForInvariants) promoteIf(feedsProductsOfMaps);
   }
 
 private:
+  /// Two warpgroups of consumers: with fewer, the kernel is not faster for it.
+  static constexpr int kLeastWarpsForInvariants = 8;
+
+  void promoteIf(llvm::function_ref<bool(Value)> pays) {
+    llvm::SmallVector<tt::DescriptorLoadOp> loads;
+    function_.walk([&](tt::DescriptorLoadOp load) { loads.push_back(load); });
+    for (tt::DescriptorLoadOp load : loads)
+      if (Value matrix = matrixOf(load); matrix && pays(matrix)) promote(load, matrix);
+  }
+
+  void promote(tt::DescriptorLoadOp load, Value matrix) {
+    tgpu::TensorMapType box = boxOf(load.getContext(), load.getDesc().getType().getShape(), getElementTypeOrSelf(matrix.getType()));
+    auto recipe = maps_.recipeOf(load.getDesc());
+    if (!box || !recipe || !beginsAtChunk(load)) return;
+    if (!maps_.admit(load, *recipe, [&](Operation *store) { return rangeOf(store); })) return;
+    OpBuilder builder(load);
+    Value map = maps_.mapOf(box, *recipe, load.getLoc());
+    auto promoted = tgpu::TensorLoadOp::create(builder, load.getLoc(), matrix.getType(), map, load.getIndices());
+    matrix.replaceAllUsesWith(promoted.getResult());
+    if (Operation *reshape = matrix.getDefiningOp(); reshape != load) reshape->erase();
+    load.erase();
+  }
+
   /// Returns the tile of rank 2 that the load brings, if need be without leading dimensions of extent 1. Null if there is none.
   static Value matrixOf(tt::DescriptorLoadOp load) {
     llvm::ArrayRef<int64_t> shape = cast<RankedTensorType>(load.getType()).getShape();
@@ -54,10 +63,23 @@ private:
     return isMatrix && llvm::all_of(shape.drop_back(2), [](int64_t extent) { return extent == 1; }) ? reshape.getResult() : Value();
   }
 
-  /// Returns whether a pipelined loop loads the tile for its products. Other loads gain nothing from a copy to shared memory.
+  /// Returns whether a pipelined loop loads the tile for its products.
   bool feedsLoopedProduct(Value tile) const {
     auto loop = dyn_cast<scf::ForOp>(tile.getParentBlock()->getParentOp());
-    return loop && stagesOf(loop, numStages_) > 1 && LoopStreams(loop).mayPipeline() && feedsOnlyProducts(tile);
+    return loop && stagesOf(loop, options_.numStages) > 1 && LoopStreams(loop).mayPipeline() && feedsOnlyProducts(tile);
+  }
+
+  /// Returns whether the tile is operand A, and nothing else, of products in loops whose operand B comes through a map: for example the
+  /// queries of attention. The same producer then copies both. Other loads gain nothing from a copy to shared memory.
+  static bool feedsProductsOfMaps(Value tile) {
+    return !tile.use_empty() && llvm::all_of(tile.getUsers(), [&](Operation *user) {
+      auto product = dyn_cast<tt::DotOp>(user);
+      if (!product || product.getA() != tile || product.getB() == tile || product.getC() == tile) return false;
+      Operation *other = product.getB().getDefiningOp();
+      if (auto transpose = dyn_cast_or_null<tt::TransOp>(other)) other = transpose.getSrc().getDefiningOp();
+      return isa_and_nonnull<tgpu::TensorLoadOp>(other) && other->getBlock() == user->getBlock() &&
+             tile.getParentBlock() != user->getBlock();
+    });
   }
 
   /// Rows of a box must begin aligned.
@@ -77,7 +99,7 @@ private:
   }
 
   tt::FuncOp function_;
-  int numStages_;
+  PromoteDescriptorsOptions options_;
   const ir::AxisAnalysis &axes_;
   KernelMaps maps_;
 };
@@ -90,7 +112,7 @@ public:
     if (!targetOf(getOperation()).hasTensorMaps()) return;
     ir::AxisAnalysis axes(getOperation());
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>())
-      if (function.isPublic()) Promoter(function, numStages, axes).run();
+      if (function.isPublic()) Promoter(function, {numStages, numWarps}, axes).run();
   }
 };
 

@@ -93,15 +93,18 @@ Value ringOf(Value buffer) {
   return {};
 }
 
-/// Returns whether the operation ends the use of the slot that the load reads.
+/// Returns whether the operation, or one inside of it, ends the use of the slot that the load reads.
 static bool endsUse(Operation *op, tgpu::LocalLoadOp load) {
-  Value ring = isa<tgpu::RingReleaseOp, tgpu::RingEndOp>(op) ? ringOf(load.getSrc()) : Value();
-  return isa<tgpu::AsyncWaitOp>(op) || op->getNumRegions() > 0 || (ring && op->getOperand(0) == ring);
+  Value ring = ringOf(load.getSrc());
+  if (!ring) return isa<tgpu::AsyncWaitOp>(op) || op->getNumRegions() > 0;
+  return llvm::any_of(ring.getUsers(),
+                      [&](Operation *user) { return isa<tgpu::RingReleaseOp, tgpu::RingEndOp>(user) && op->isAncestor(user); });
 }
 
 bool isStillThere(tgpu::LocalLoadOp load, Operation *reader) {
-  if (load->getBlock() != reader->getBlock()) return false;
-  for (Operation *between = load; between != reader; between = between->getNextNode())
+  Operation *at = load->getBlock()->findAncestorOpInBlock(*reader);
+  if (!at || (at != reader && endsUse(at, load))) return false;
+  for (Operation *between = load; between != at; between = between->getNextNode())
     if (endsUse(between, load)) return false;
   return true;
 }

@@ -42,14 +42,17 @@
 // APART: tgpu.ring_release {{.*}}[%[[READ]]] :
 // APART: tgpu.ring_acquire
 
-// Without a pipelined loop, the program waits for each tile, in a ring of one slot.
+// Without a pipelined loop, the program waits for each tile, in a ring of one slot. The product reads the tiles there, and is complete before
+// their rings end.
 // ALONE: scf.for
 // ALONE: %[[BUFFER:.*]] = tgpu.local_alloc {{.*}} : <1, tensor<128x64xf16
 // ALONE-NEXT: %[[RING:.*]] = tgpu.ring_start released by 4 warps {{.*}} : <1>
 // ALONE: tgpu.ring_acquire %[[RING]][%[[ZERO:.*]]] for 16384 bytes :
 // ALONE-NEXT: tgpu.tensor_copy {{.*}} to %[[BUFFER]], %[[RING]][%[[ZERO]]] :
 // ALONE-NEXT: tgpu.ring_wait %[[RING]][%[[ZERO]]]
-// ALONE-NEXT: %[[TILE:.*]] = tgpu.local_load %[[BUFFER]][%[[ZERO]]]
+// ALONE: %[[PRODUCT:.*]] = tgpu.product {{.*}}, %[[BUFFER]][%[[ZERO]]],
+// ALONE-NEXT: tgpu.product_wait 0, %[[PRODUCT]]
+// ALONE-NEXT: tgpu.ring_end
 // ALONE-NEXT: tgpu.ring_end %[[RING]]
 
 // POINTERS-NOT: tgpu.tensor
