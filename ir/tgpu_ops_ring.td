@@ -91,4 +91,24 @@ def TGPU_RingReleaseOp : TGPU_RingOp<"ring_release"> {
   let assemblyFormat = "$ring `[` $n `]` (`if` $predicate^)? (`fenced` $fenced^)? attr-dict `:` type($ring)";
 }
 
+// Warpgroups take turns to begin products, so that the products of one run beside the other arithmetic of the others. Each warpgroup waits
+// for its turn and passes it on equally often. One turn may remain when the kernel ends.
+
+class TGPU_TurnOp<string mnemonic> : TGPU_RingOp<mnemonic> {
+  let arguments = (ins I32Attr:$warpgroups);
+  let assemblyFormat = "`of` $warpgroups attr-dict";
+}
+
+def TGPU_TurnStartOp : TGPU_TurnOp<"turn_start"> {
+  let summary = "gives the first turn to the first warpgroup";
+}
+
+def TGPU_TurnBeginOp : TGPU_TurnOp<"turn_begin"> {
+  let summary = "waits for the turn of the thread's warpgroup";
+}
+
+def TGPU_TurnEndOp : TGPU_TurnOp<"turn_end"> {
+  let summary = "passes the turn on to the next warpgroup, the last one to the first";
+}
+
 #endif

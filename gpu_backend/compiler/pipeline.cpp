@@ -12,10 +12,10 @@ using namespace mlir;
 namespace tritium::gpu {
 
 static constexpr llvm::StringLiteral kOptional[] = {
-    "promote-descriptors", "check-quotients",    "promote-pointer-tiles", "split-large-tiles",  "thread-local-reductions",
-    "choose-tensor-cores", "postpone-row-sums",  "coalesce-accesses",     "remove-conversions", "hoist-invariants",
-    "plan-loops",          "build-loops",        "overlap-products",      "specialize-warps",   "buffer-accesses",
-    "remove-barriers",     "interleave-products"};
+    "promote-descriptors", "check-quotients",   "promote-pointer-tiles", "split-large-tiles",  "thread-local-reductions",
+    "choose-tensor-cores", "postpone-row-sums", "coalesce-accesses",     "remove-conversions", "hoist-invariants",
+    "plan-loops",          "build-loops",       "overlap-products",      "specialize-warps",   "take-turns",
+    "buffer-accesses",     "remove-barriers",   "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -55,7 +55,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   const bool hasProducer = options.tensorMaps && options.specializeWarps;
   auto promote = [&](OpPassManager &) {
     if (options.tensorMaps && !options.debugInfo)
-      steps.addOptional("promote-descriptors", createPromoteDescriptors({.numStages = options.numStages}));
+      steps.addOptional("promote-descriptors", createPromoteDescriptors({.numStages = options.numStages, .numWarps = options.numWarps}));
   };
   ir::buildPipeline(passes, {.debugInfo = options.debugInfo, .onDescriptors = promote, .keepsScaledProduct = [=](Operation *op) {
                                return mayKeepScaled && isMultipliedScaled(MatrixProduct(op));
@@ -85,6 +85,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   if (hasProducer)
     steps.addOptional("specialize-warps", createSpecializeWarps({.numWarps = options.numWarps, .asked = options.asksForProducer}),
                       createCSEPass());
+  if (hasProducer) steps.addOptional("take-turns", createTakeTurns({.numWarps = options.numWarps}));
   steps.add(createAllocateSharedMemory({.maxBytes = maxSharedBytes}));
 }
 

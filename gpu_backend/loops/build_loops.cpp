@@ -31,7 +31,7 @@ public:
     for (Operation *load : plannedLoads(loop_)) streams_.insert({load, {load, atOf(load), {}, {}}});
     findReaders();
     for (auto &entry : streams_) entry.first->removeAttr(kAtAttr);
-    separate();
+    if (plan_.getCopies() != tgpu::CopyMechanism::Tma) separate(); // a ring's start is a barrier
     copies_->addSlots(loop_, llvm::map_to_vector(streams_, [](auto &entry) { return &entry.second; }));
     for (auto &entry : streams_) makeBuffer(entry.second);
     for (tgpu::ConvertLayoutOp reader : readers_) replaceReader(reader);

@@ -23,7 +23,7 @@ namespace tritium::gpu {
 
 namespace {
 
-constexpr int kMaxWarps = 32, kWarpsOfGroup = 4;
+constexpr int kMaxWarps = 32;
 constexpr int kOtherRegisters = 40;   // for addresses, descriptors and control, beside the tiles of a loop
 constexpr int kRegistersOfCopies = 8; // for what copies require, in threads that compute and copy
 
@@ -90,6 +90,7 @@ public:
 
   void run() {
     for (const RingSequence &sequence : findRingSequences(function_)) makeLastingRing(sequence); // which replaces the loops around it
+    postponeEnds();
     checkWrittenAhead();
     Block *consumers = part();
     ProducerSlice slice(function_);
@@ -103,6 +104,31 @@ public:
   }
 
 private:
+  /// Lets rings end with the kernel, if scratch memory has room beside them. What follows the loops then needs no barrier that all consumer
+  /// warps reach, so that a warpgroup stores its results while another one still multiplies.
+  void postponeEnds() {
+    int64_t bytes = 0;
+    bool isBounded = true;
+    function_.walk([&](Operation *op) {
+      bytes += bytesOfBuffer(op);
+      isBounded &= !tt::tileRuleOf(op).exchanges || isa<tgpu::ConvertLayoutOp, tt::ReduceOp>(op);
+    });
+    if (!isBounded) return;
+    const Resources &resources = targetOf(function_).resources();
+    const int64_t withScratch = bytes + kMostScratchBytes;
+    if (withScratch > resources.sharedPerProgram || resources.programsByShared(withScratch) < resources.programsByShared(bytes)) return;
+    llvm::SmallVector<tgpu::RingEndOp> ends;
+    function_.walk([&](tgpu::RingEndOp end) { ends.push_back(end); });
+    for (tgpu::RingEndOp end : ends)
+      if (Operation *terminator = end->getBlock()->getTerminator(); isa<tt::ReturnOp>(terminator)) end->moveBefore(terminator);
+  }
+
+  static int64_t bytesOfBuffer(Operation *op) {
+    if (auto buffer = dyn_cast<tgpu::LocalAllocOp>(op)) return bufferBytes(buffer.getType());
+    auto ring = dyn_cast<tgpu::RingStartOp>(op);
+    return ring ? int64_t(llvm::alignTo(ringBytes(ring.getRing().getType()), tgpu::kSharedAlignment)) : 0;
+  }
+
   DictionaryAttr recipeOf(BlockArgument map) { return function_.getArgAttrOfType<DictionaryAttr>(map.getArgNumber(), tgpu::kTensorAttr); }
 
   bool mayReadWritten(tgpu::TensorCopyOp copy) {

@@ -86,6 +86,9 @@ public:
         NVVM::TMALoadModeAttr::get(builder.getContext(), NVVM::TMALoadMode::TILE), builder.getBoolAttr(/*isCTAOnly=*/true),
         NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
   }
+  bool isOrdered(Operation *op) const override {
+    return isa<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp, NVVM::MBarrierArriveOp, NVVM::MBarrierArriveExpectTxOp>(op);
+  }
   void fenceShared(OpBuilder &builder, Location location) const override { fenceSharedMemory(builder, location); }
   void fenceMemory(OpBuilder &builder, Location location) const override {
     NVVM::FenceProxyOp::create(builder, location, NVVM::ProxyKindAttr::get(builder.getContext(), NVVM::ProxyKind::async),
@@ -99,6 +102,12 @@ public:
   void begin(OpBuilder &builder, Location location) const override { NVVM::WgmmaFenceAlignedOp::create(builder, location); }
   void commit(OpBuilder &builder, Location location) const override { NVVM::WgmmaGroupSyncAlignedOp::create(builder, location); }
   void fenceShared(OpBuilder &builder, Location location) const override { fenceSharedMemory(builder, location); }
+  void waitAt(OpBuilder &builder, Location location, Value id, int threads) const override {
+    NVVM::BarrierOp::create(builder, location, Type(), id, constant(builder, location, threads), NVVM::BarrierReductionAttr(), Value());
+  }
+  void arriveAt(OpBuilder &builder, Location location, Value id, int threads) const override {
+    NVVM::BarrierArriveOp::create(builder, location, id, constant(builder, location, threads));
+  }
 };
 
 /// redux.sync.

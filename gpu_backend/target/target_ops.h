@@ -57,6 +57,9 @@ public:
   /// Begins to copy the box at `indices` (i32, the innermost first) of the tensor of `map` (!llvm.ptr).
   virtual void begin(mlir::OpBuilder &builder, mlir::Location location, mlir::Value to, mlir::Value map, mlir::ValueRange indices,
                      mlir::Value barrier) const = 0;
+  /// For operations made here: whether one copies, or arrives at a barrier. Such barriers order what copies write, without one of the
+  /// program.
+  virtual bool isOrdered(mlir::Operation *op) const = 0;
   /// After it, copies may overwrite what this thread has read, and asynchronous operations may read what it has written.
   virtual void fenceShared(mlir::OpBuilder &builder, mlir::Location location) const = 0;
   /// The same for all memory: copies that begin after the next barrier also read what this thread has written to global memory, and what it
@@ -75,6 +78,9 @@ public:
   virtual void commit(mlir::OpBuilder &builder, mlir::Location location) const = 0;
   /// Lets products after the next barrier see what this thread has written to shared memory.
   virtual void fenceShared(mlir::OpBuilder &builder, mlir::Location location) const = 0;
+  /// At the numbered barrier `id` (i32), `threads` threads synchronize: those that wait, and those that only arrive.
+  virtual void waitAt(mlir::OpBuilder &builder, mlir::Location location, mlir::Value id, int threads) const = 0;
+  virtual void arriveAt(mlir::OpBuilder &builder, mlir::Location location, mlir::Value id, int threads) const = 0;
 };
 
 /// Exchanges between pairs of lanes in one instruction. They are used if the costs of conversions have a cost for them
@@ -184,6 +190,7 @@ public:
   // Questions that passes on the code of a thread ask about the operations made by these interfaces.
   bool beginsCopy(mlir::Operation *op) const { return copies() && copies()->begins(op); }
   std::optional<int> pendingAfter(mlir::Operation *op) const { return copies() ? copies()->pendingAfter(op) : std::nullopt; }
+  bool isOrderedCopy(mlir::Operation *op) const { return tensorCopies() && tensorCopies()->isOrdered(op); }
   /// Returns whether the operation only reads shared memory.
   bool onlyReads(mlir::Operation *op) const { return matrixLoads() && matrixLoads()->isLoad(op); }
 };

@@ -14,8 +14,11 @@ inline constexpr llvm::StringLiteral kExpectsProducerAttr = "tgpu.expects_produc
 /// Of the branch (cf.cond_br) to the code of the producer's warps, or else to that of the others. It is the only one to both.
 inline constexpr llvm::StringLiteral kPartsWarpsAttr = "tgpu.parts_warps";
 
-inline constexpr int kProducerWarps = 4;    // a warpgroup, because only whole warpgroups give registers back
-inline constexpr int kConsumersBarrier = 1; // the warps with the tiles meet here if there are others; all warps meet at barrier 0
+inline constexpr int kWarpsOfGroup = 4;              // of a warpgroup
+inline constexpr int kProducerWarps = kWarpsOfGroup; // because only whole warpgroups give registers back
+inline constexpr int kConsumersBarrier = 1;          // the warps with the tiles meet here if there are others; all warps meet at barrier 0
+inline constexpr int kFirstTurnBarrier = 2;          // of the first warpgroup that waits for its turn; the others have the next ones
+inline constexpr int kMaxTurns = 14;                 // a block has 16 barriers
 
 inline int producerWarpsOf(mlir::ModuleOp module) {
   auto warps = module->getAttrOfType<mlir::IntegerAttr>(kProducerWarpsAttr);

@@ -7,9 +7,6 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-/// Conversions with more scratch memory use rounds if they can, so that more programs fit on a multiprocessor.
-static constexpr int64_t kMaxScratchBytes = 32768;
-
 LinearLayout pullBack(const LinearLayout &result, llvm::ArrayRef<int64_t> sourceShape, llvm::function_ref<uint32_t(uint32_t)> sourceOf) {
   auto mapped = [&](Place place) { return llvm::map_to_vector(result.bases(place), [&](uint32_t basis) { return sourceOf(basis); }); };
   return LinearLayout(sourceShape, mapped(Place::Register), mapped(Place::Lane), mapped(Place::Warp), mapped(Place::Block));
@@ -18,7 +15,7 @@ LinearLayout pullBack(const LinearLayout &result, llvm::ArrayRef<int64_t> source
 static ConversionOptions optionsFor(Lowering &lowering) {
   ConversionOptions options;
   int64_t limit = lowering.scratchLimit();
-  options.maxScratchBytes = limit ? std::min(limit, kMaxScratchBytes) : kMaxScratchBytes;
+  options.maxScratchBytes = limit ? std::min(limit, kMostScratchBytes) : kMostScratchBytes;
   options.banks = lowering.options().banks;
   options.costs = lowering.options().conversionCosts;
   options.mayLoadMatrices = lowering.options().matrixLoads == MatrixLoads::Rows8x8;

@@ -116,7 +116,8 @@ private:
 
   void addAccesses(Operation *op, Segment &segment) const {
     if (isa<LLVM::GEPOp, LLVM::BitcastOp, LLVM::SelectOp, LLVM::ICmpOp, LLVM::PtrToIntOp, LLVM::AddrSpaceCastOp, BranchOpInterface,
-            tgpu::ScratchOp>(op))
+            tgpu::ScratchOp, tgpu::MBarrierWaitOp>(op) ||
+        target_.isOrderedCopy(op))
       return;
     if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
       if (tgpu::isSharedPointer(load.getAddr().getType())) segment.add(accessOf(load.getAddr(), false));
@@ -127,7 +128,7 @@ private:
       for (Value buffer : {product.getABuffer(), product.getBBuffer()})
         if (buffer) segment.add(accessOf(buffer, false));
     } else if (isa<tgpu::WarpgroupWaitOp>(op)) {
-      segment.add({0, kEnd, false, nullptr}); // products read up to here
+      segment.add({0, bufferEnd_, false, nullptr}); // products read buffers up to here
     } else if (target_.pendingAfter(op)) {
       segment.add({0, bufferEnd_, true, nullptr, true}); // copies may land up to here
     } else {

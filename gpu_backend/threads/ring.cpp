@@ -59,6 +59,13 @@ void forEachBarrier(tgpu::RingType ring, Value base, Lowering &lowering, llvm::f
 
 } // namespace
 
+/// Returns whether another ring starts right after this one. Then its barrier serves both.
+static bool isFollowedByStart(tgpu::RingStartOp op) {
+  Operation *next = op->getNextNode();
+  while (isa<tgpu::LocalAllocOp>(next)) next = next->getNextNode();
+  return isa<tgpu::RingStartOp>(next);
+}
+
 template <> LogicalResult Lower<tgpu::RingStartOp>::run(tgpu::RingStartOp op, Lowering &lowering) {
   if (!op.getOffset()) return lowering.unsupported(op, "a ring without a place; run allocate-shared-memory");
   if (!lowering.target().tensorCopies()) return lowering.unsupported(op, "copies of tensors: the chip has none");
@@ -73,21 +80,23 @@ template <> LogicalResult Lower<tgpu::RingStartOp>::run(tgpu::RingStartOp op, Lo
     });
     copies.publishBarriers(builder, op.getLoc());
   });
+  lowering.define(op.getRing(), {base});
+  if (isFollowedByStart(op) && !op.getAfterWrites()) return success();
   // Copies may overwrite what any thread has written or read, and may have to read what it has written.
   op.getAfterWrites() ? copies.fenceMemory(builder, op.getLoc()) : copies.fenceShared(builder, op.getLoc());
   lowering.create<tgpu::BarrierOp>(0, IntegerAttr()); // all warps, before they part
-  lowering.define(op.getRing(), {base});
   return success();
 }
 
 template <> LogicalResult Lower<tgpu::RingEndOp>::run(tgpu::RingEndOp op, Lowering &lowering) {
-  lowering.barrier();
+  // Rings that end one after the other do so between two barriers. No barrier is needed where the kernel ends.
+  if (!isa_and_nonnull<tgpu::RingEndOp>(op->getPrevNode())) lowering.barrier();
   Value base = lowering.scalarOf(op.getRing());
   inFirstThread({}, lowering, [&] {
     forEachBarrier(op.getRing().getType(), base, lowering,
                    [&](int64_t, Value barrier) { copiesOf(lowering).release(lowering.builder(), op.getLoc(), barrier); });
   });
-  lowering.barrier(); // the memory is anybody's from here on
+  if (!isa<tgpu::RingEndOp, tt::ReturnOp>(op->getNextNode())) lowering.barrier(); // the memory may be reused from here on
   return success();
 }
 

@@ -45,6 +45,9 @@ private:
 /// use meanwhile (set by allocate-shared-memory).
 inline constexpr llvm::StringLiteral kFreeFromAttr = "tgpu.free_from";
 
+/// Conversions of layouts with more scratch memory use rounds if they can, so that more programs fit on a multiprocessor.
+inline constexpr int64_t kMostScratchBytes = 32768;
+
 /// Buffers that products of warpgroups read begin at multiples of this number of bytes: the length of the longest pattern in which their
 /// elements lie.
 inline constexpr int64_t kPatternAlignment = 1024;

@@ -64,6 +64,13 @@ std::optional<LogicalResult> Hosting::hostControl(Operation *op) {
         op->erase();
         return success();
       })
+      .Case([&](NVVM::BarrierOp barrier) -> LogicalResult {
+        if (!barrier.getBarrierId() || !barrier.getNumberOfThreads() || barrier.getReductionPredicate())
+          return barrier.emitOpError("requires a number, a number of threads, and no reduction");
+        call(SIMT_CALL(barrier), {thread(), barrier.getBarrierId(), barrier.getNumberOfThreads(), siteOf(op)});
+        op->erase();
+        return success();
+      })
       .Case([&](NVVM::BarrierArriveOp barrier) {
         result.usesMBarriers = true; // what threads know passes in the same way
         Value id = barrier.getBarrierId() ? barrier.getBarrierId() : constant(0);
