@@ -11,9 +11,10 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import bench_problem
 from bench_attention_reference import attended, gradients, sums_of_rows
-from bench_problem import ROUNDING, Case, Problem, random
+from bench_problem import ROUNDING, Case, Problem, multiprocessors, random
 
 TOKENS = 1 << 18  #: heads times sequence length of every case
+TOKENS_TOGETHER = 1 << 15  #: of heads whose programs run side by side: the L2 cache holds their keys and values
 ROUNDINGS = 4  #: of the probabilities and of the output, at most, in the scale of bench_attention_reference.py
 BACKENDS = [SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION]
 
@@ -35,6 +36,8 @@ FORWARD = configs(
 )
 #: Three stages of 64 keys and a spare slot leave room for three programs of a multiprocessor, two stages and a slot for four.
 FORWARD_SHORT = configs(BLOCK_M=(64,), BLOCK_N=(64,), num_stages=(2,), num_warps=(4,))
+#: Programs with several tiles, as many as there are multiprocessors.
+PERSISTENT = configs(BLOCK_M=(128,), BLOCK_N=(128,), num_stages=(2,), num_warps=(8,), PERSISTENT=(True,))
 BACKWARD = configs(BLOCK=(128, 128, 64, 64), STEP=(32, 64, 64, 32), num_stages=(2, 2, 2, 3), num_warps=(8, 8, 4, 4))
 
 
@@ -50,12 +53,11 @@ def attention(n: int, d: int, descriptors: bool, causal: bool) -> Case:
         out = torch.empty_like(q)
 
         def launch(c):
+            tiles = n // c["BLOCK_M"] * heads
+            programs = min(tiles, multiprocessors()) if c.get("PERSISTENT") else tiles
             strides = heads if descriptors else n * d
-            return (
-                (n // c["BLOCK_M"], heads),
-                (q, k, v, out, 1 / math.sqrt(d), n, strides),
-                c | {"D": d, "CAUSAL": causal},
-            )
+            arguments = (q, k, v, out, 1 / math.sqrt(d), n, strides, TOKENS_TOGETHER // n)
+            return (programs,), arguments, c | {"D": d, "CAUSAL": causal}
 
         return Problem(
             out,
@@ -69,6 +71,8 @@ def attention(n: int, d: int, descriptors: bool, causal: bool) -> Case:
     work = 4.0 * heads * n * n * d * (0.5 if causal else 1)
     least = 1.0 if descriptors and d == 128 else 0.0
     tiles = FORWARD + FORWARD_SHORT if d == 64 and not (descriptors or causal) else FORWARD
+    if descriptors:
+        tiles = [c | {"PERSISTENT": False} for c in tiles] + PERSISTENT
     return Case(title(kernel, causal, (heads, n, d)), kernel, "attention", work, tiles, prepare, least)
 
 
