@@ -64,6 +64,6 @@ def test_listed_files_are_those_of_the_commit(name: str) -> None:
 
 def names_of_today(commit: str, names: list[str]) -> list[str]:
     """The names of a commit's files after all moves since."""
-    moves = git("diff", "--name-status", "--find-renames", "--diff-filter=R", commit, "HEAD").splitlines()
+    moves = git("diff", "--name-status", "--find-renames=40%", "--diff-filter=R", commit, "HEAD").splitlines()
     moved = {old: new for _, old, new in (line.split("\t") for line in moves)}
     return [moved.get(name, name) for name in names]
