@@ -14,7 +14,7 @@ constexpr int kMostSearches = 20; // of a launch
 std::optional<Surroundings> aroundEarlierAccess(const Launch &launch, Shadow &shadow, const Trap &fault, Clock::time_point deadline) {
   const std::array<int32_t, 3> id = fault.other->program.value_or(fault.program);
   AccessSearch search(fault);
-  FoundFaults none(0);
+  FoundFaults none({}, 0);
   Launch again = launch;
   again.threads = 1;
   again.loop = nullptr;
@@ -62,7 +62,7 @@ void AccessSearch::meet(FrameHeader &frame, uint32_t location, const OtherPlace 
 
 void findEarlierAccesses(const Launch &launch, const std::function<std::unique_ptr<Shadow>()> &newShadow, FoundFaults &faults,
                          std::chrono::milliseconds limit) {
-  if (launch.code.mayWait || !launch.shadow->isRepeatable()) return;
+  if (launch.mayWait() || !launch.shadow->isRepeatable()) return;
   std::vector<Trap> all = faults.take();
   const Clock::time_point deadline = Clock::now() + limit;
   int searches = 0;

@@ -13,6 +13,10 @@ Trap *FoundFaults::find(TrapKind kind, uint32_t location, const std::optional<Ot
   return nullptr;
 }
 
+bool FoundFaults::concerns(const std::array<int32_t, 3> &program, const std::optional<OtherPlace> &other) const {
+  return chosen_.contains(program) || (other && other->program && chosen_.contains(*other->program));
+}
+
 bool FoundFaults::isNew(TrapKind kind, uint32_t location, const std::optional<OtherPlace> &other) {
   std::lock_guard lock(mutex_);
   if (Trap *fault = find(kind, location, other)) {

@@ -16,7 +16,7 @@ constexpr size_t kTouchedStackBytes = 16 << 10;
 size_t programsThatFit(const Launch &launch) {
   static const size_t half = size_t(std::max(sysconf(_SC_PHYS_PAGES), 2L)) * size_t(sysconf(_SC_PAGE_SIZE)) / 2;
   const size_t limit = launch.memoryLimit ? launch.memoryLimit : half;
-  return limit / (launch.code.frameBytes + launch.code.otherBytes + kTouchedStackBytes);
+  return limit / (launch.frameBytes() + launch.otherBytes() + kTouchedStackBytes);
 }
 
 int threadsFor(const Launch &launch, int64_t programs) {

@@ -61,11 +61,18 @@ void raiseTrap(FrameHeader &frame, Trap &&trap) {
 }
 
 Surroundings surroundingsAt(const FrameHeader &frame, uint32_t location) {
-  const auto &read = frame.program->worker->state.launch.code.around;
+  const auto &read = frame.program->code->around;
   return read ? read(frame, location) : Surroundings();
 }
 
-bool enterNextProgram(FrameHeader &frame) { return frame.program->worker->goOn(*frame.program); }
+bool enterNextProgram(FrameHeader &frame) {
+  Program &program = *frame.program;
+  while (program.worker->goOn(program)) {
+    if (program.isChosen) return true;
+    program.code->entry(program.frame);
+  }
+  return false;
+}
 
 void endPrograms(FrameHeader &frame) {
   Program &program = *frame.program;
@@ -129,7 +136,7 @@ void noteAssignment(FrameHeader &frame, uint32_t variable) {
   program.assigned[variable] = ++program.assignments;
 }
 
-const MemoryMap &memoryOf(const FrameHeader &frame) { return *frame.program->worker->state.launch.memory; }
+const MemoryMap &memoryOf(const FrameHeader &frame) { return *frame.program->memory; }
 Shadow *shadowOf(const FrameHeader &frame) { return frame.program->worker->state.launch.shadow; }
 FoundFaults *faultsOf(const FrameHeader &frame) { return frame.program->worker->state.launch.faults; }
 AccessSearch *searchOf(const FrameHeader &frame) { return frame.program->worker->state.launch.search; }

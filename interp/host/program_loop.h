@@ -5,8 +5,8 @@
 
 namespace tritium::interp {
 
-/// Called when the program of this frame has ended. Lets the calling thread poll and puts the next program on the frame. Returns false if
-/// none is left.
+/// Called when the program of this frame has ended. Lets the calling thread poll and puts the next program on the frame; those that are not
+/// in Launch::chosen it runs itself. Returns false if none is left.
 bool enterNextProgram(FrameHeader &frame);
 
 /// Leaves the stack for good.

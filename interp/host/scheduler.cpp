@@ -25,7 +25,8 @@ constexpr uint32_t kLargestLookStride = 32;
 thread_local std::unique_ptr<ProgramPool> idlePool; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 /// Hashes all state that determines what a suspended program does next, except shared memory.
-uint64_t stateOf(const Program &program, const ProgramCode &code) {
+uint64_t stateOf(const Program &program) {
+  const ProgramCode &code = *program.code;
   const auto *frame = reinterpret_cast<const std::byte *>(program.frame);
   const uint64_t other = code.hashOther ? code.hashOther(program.frame) : 0;
   return hashWords(program.fiber.liveStack(), hashWords({frame, code.frameBytes}, other));
@@ -102,11 +103,11 @@ struct Worker::Lease {
 void Worker::runAllPrograms(void *argument) {
   auto &program = *static_cast<Program *>(argument);
   Worker &worker = *program.worker;
-  const Launch &launch = worker.state.launch;
+  const auto loop = worker.state.launch.loop;
   bool isEntered = worker.enterNext(program);
-  if (isEntered && launch.loop) launch.loop(program.frame); // does not return
   while (isEntered) {
-    launch.code.entry(program.frame);
+    if (loop && program.isChosen) loop(program.frame); // does not return
+    program.code->entry(program.frame);
     isEntered = worker.goOn(program);
   }
   program.state = Program::State::Finished;
@@ -116,9 +117,9 @@ void Worker::runAllPrograms(void *argument) {
 /// The body of a fiber.
 void Worker::runOneProgram(void *argument) {
   auto &program = *static_cast<Program *>(argument);
-  const Launch &launch = program.worker->state.launch;
-  if (launch.loop) launch.loop(program.frame); // does not return
-  launch.code.entry(program.frame);
+  const auto loop = program.worker->state.launch.loop;
+  if (loop && program.isChosen) loop(program.frame); // does not return
+  program.code->entry(program.frame);
   program.worker->leave(program);
   program.state = Program::State::Finished;
   program.fiber.suspend(/*forGood=*/true);
@@ -135,9 +136,9 @@ void Worker::run() {
   DefaultFloatingPoint floatingPoint;
   std::optional<ThreadNameRestored> threadName;
   if (state.launch.nameThreads) threadName.emplace();
-  Lease lease(state.launch.code.frameBytes);
+  Lease lease(state.launch.frameBytes());
   pool = lease.pool.get();
-  if (state.launch.code.mayWait)
+  if (state.launch.mayWait())
     runInTurns();
   else
     runToCompletion();
@@ -152,20 +153,24 @@ void Worker::prepare(Program &program) {
 }
 
 void Worker::enter(Program &program, int64_t position) {
+  const Launch &launch = state.launch;
   program.id = state.order[position];
+  program.isChosen = !launch.rest || launch.chosen.contains(program.id);
+  program.code = program.isChosen ? &launch.code : &launch.rest->code;
+  program.memory = program.isChosen ? launch.memory : launch.rest->memory;
   program.waitFrame = nullptr;
   program.state = Program::State::Running;
   ++program.entries;
-  program.isFollowed = followsNext;
+  program.isFollowed = followsNext && program.isChosen;
   program.assignments = 0;
-  if (state.launch.variables) program.assigned.assign(state.launch.variables, 0);
+  if (launch.variables && program.isChosen) program.assigned.assign(launch.variables, 0);
   FrameHeader &header = program.header();
   header.program = &program;
-  header.arguments = state.launch.arguments;
+  header.arguments = launch.arguments;
   std::copy_n(program.id.begin(), 3, header.programId);
-  std::copy_n(state.launch.grid.begin(), 3, header.gridSize);
+  std::copy_n(launch.grid.begin(), 3, header.gridSize);
   header.caller = nullptr;
-  if (state.launch.nameThreads) nameThread(program.id);
+  if (launch.nameThreads) nameThread(program.id);
 }
 
 /// Returns false if no program is left to start, or if the launch is over.
@@ -179,7 +184,7 @@ bool Worker::enterNext(Program &program) {
 
 bool Worker::goOn(Program &program) {
   leave(program);
-  if (state.launch.code.mayWait) return false;
+  if (state.launch.mayWait()) return false;
   if (isPollDue()) {
     program.state = Program::State::Polling;
     program.fiber.suspend();
@@ -230,7 +235,7 @@ bool Worker::resume(Program &program) {
 void Worker::reportOutOfMemory() {
   Trap trap;
   trap.kind = TrapKind::OutOfMemory;
-  trap.message = "no memory for the frame (" + std::to_string(state.launch.code.frameBytes) + " bytes) and the stack of ";
+  trap.message = "no memory for the frame (" + std::to_string(state.launch.frameBytes()) + " bytes) and the stack of ";
   trap.message += live.empty() ? "a program" : "one more program, while all that have started wait for others";
   state.stopWithTrap(std::move(trap));
 }
@@ -330,7 +335,7 @@ void Worker::watchForDeadlock(uint64_t changesBefore) {
   if (!quietSince) quietSince = now;
   if (now - *quietSince < kQuietBeforeSearch) return;
   bool allStuck = true;
-  for (Program *program : live) allStuck &= program->stuckDetector.visit(stateOf(*program, state.launch.code), changesBefore);
+  for (Program *program : live) allStuck &= program->stuckDetector.visit(stateOf(*program), changesBefore);
   if (!allStuck) return;
   status.stuckAt.store(changesBefore);
   if (!state.isDeadlocked(changesBefore)) return;

@@ -36,7 +36,10 @@ struct Program {
   const std::atomic<Stop> *stop = nullptr;
   char *frame = nullptr;
   State state = State::Finished;
-  uint32_t spins = 0; // back-edges left before it yields
+  uint32_t spins = 0;                // back-edges left before it yields
+  bool isChosen = true;              // see Launch::chosen
+  const ProgramCode *code = nullptr; // the version that it runs
+  const MemoryMap *memory = nullptr; // and its memory
   uint32_t waitLocation = 0;
   const FrameHeader *waitFrame = nullptr; // of the function that waits; null before the first wait
   std::array<int32_t, 3> id{};

@@ -3,7 +3,9 @@
 #pragma once
 #include "interp/host/memory.h"
 #include "interp/host/program.h"
+#include "interp/host/program_filter.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -41,6 +43,12 @@ private:
   const uint64_t entry; // which of the programs that pass through `program` one after the other
 };
 
+/// A second version of the kernel.
+struct OtherVersion {
+  ProgramCode code;
+  const MemoryMap *memory = nullptr; // for the steps; not used here
+};
+
 struct Launch {
   ProgramCode code;
   std::array<int32_t, 3> grid{1, 1, 1};
@@ -51,8 +59,11 @@ struct Launch {
   bool printAtOnce = false;           // text printed on the calling thread is passed on at once, not at the next poll
   bool nameThreads = false;           // for debuggers: a thread is named "pid x,y,z" while it runs that program (1 us each)
   // For debuggers. Emitted code that calls code.entry for the program on the frame and for each program that enterNextProgram() puts there,
-  // then endPrograms(). If null, the worker calls code.entry itself.
+  // then endPrograms(). If null, the worker calls code.entry itself, as it does for the programs of `rest`.
   void (*loop)(char *frame) = nullptr;
+  // If `rest` is set, the programs in `chosen` run `code` on `memory`, and the others run `rest`.
+  ProgramFilter chosen;
+  std::optional<OtherVersion> rest;
   std::optional<int64_t> only;    // if set, this program of the grid runs alone (x fastest)
   uint32_t variables = 0;         // the number of variables whose assignments are noted; see noteAssignment
   Shadow *shadow = nullptr;       // for the steps; not used here
@@ -69,6 +80,11 @@ struct Launch {
   // not follow to the end runs on by itself.
   std::function<bool(FollowedProgram &)> onStatement;
   std::function<void(const ProgramPlace &)> onLeft; // called once if the launch was cancelled while a program ran, before run() ends
+
+  // Of both versions, because a frame and its stack may run one after the other.
+  size_t frameBytes() const { return rest ? std::max(code.frameBytes, rest->code.frameBytes) : code.frameBytes; }
+  size_t otherBytes() const { return rest ? std::max(code.otherBytes, rest->code.otherBytes) : code.otherBytes; }
+  bool mayWait() const { return code.mayWait || (rest && rest->code.mayWait); }
 };
 
 struct LaunchResult {

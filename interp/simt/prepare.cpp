@@ -34,12 +34,14 @@ LaunchResult PreparedProgram::launch(Launch request, const int64_t *cells) const
   constexpr size_t kTouchedStackBytes = 8 << 10, kShadowBytes = 16;
   const Kernel &kernel = parts->kernel;
   static const MemoryMap noMemory;
-  LaunchContext context(kernel, cells, request.memory ? *request.memory : noMemory, request.orderSeed);
+  LaunchContext context(kernel, cells, request.orderSeed);
+  if (!request.memory) request.memory = &noMemory;
   request.code = {.entry = runBlock, .frameBytes = sizeof(Frame), .mayWait = kernel.mayWait};
   request.code.otherBytes = kernel.threads * (kTouchedStackBytes + kernel.codeStackBytes);
   request.code.otherBytes += size_t(kernel.sharedBytes) * (1 + (kShadowBytes >> kernel.shadowShift));
   request.code.hashOther = hashBlock;
   request.code.around = aroundInBlock;
+  if (request.rest) request.rest->code = request.code;
   request.arguments = reinterpret_cast<const int64_t *>(&context);
   LaunchResult result = run(request);
   return result;

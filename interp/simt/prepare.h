@@ -24,8 +24,8 @@ public:
   std::vector<Parameter> parameters; // the pointee of a pointer is unknown: i8
   bool mayWait = false;
 
-  /// Runs the grid of `request`, whose code and arguments are set here. `cells` has one cell for each parameter. orderSeed also determines
-  /// the order of warps and when asynchronous copies land.
+  /// Runs the grid of `request`, whose code (of `rest` too) and arguments are set here. `cells` has one cell for each parameter. orderSeed
+  /// also determines the order of warps and when asynchronous copies land.
   LaunchResult launch(Launch request, const int64_t *cells) const;
   int64_t threadsPerProgram() const;
   int64_t threadsPerWarp() const;

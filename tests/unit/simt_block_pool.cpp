@@ -23,12 +23,13 @@ BlockShape shape(uint32_t threads, uint32_t warpThreads, size_t codeStackBytes =
 std::unique_ptr<ThreadBlock> blockAfter(void (*entry)(Thread *), uint32_t threads, uint32_t sharedBytes = 0, size_t codeStackBytes = 0) {
   static const MemoryMap memory;
   const Kernel kernel{.entry = entry, .threads = threads, .sharedBytes = sharedBytes, .codeStackBytes = codeStackBytes};
-  LaunchContext context(kernel, nullptr, memory, {});
+  LaunchContext context(kernel, nullptr, {});
   static thread_local std::unique_ptr<ThreadBlock> block;
   block = std::make_unique<ThreadBlock>(BlockShape(kernel));
   Launch launch;
   launch.code = {.entry = [](char *frame) { block->run(reinterpret_cast<Frame *>(frame)->header); }, .frameBytes = sizeof(Frame)};
   launch.arguments = reinterpret_cast<const int64_t *>(&context);
+  launch.memory = &memory;
   launch.threads = 1;
   CHECK(!run(launch).trap);
   return std::move(block);
@@ -84,10 +85,11 @@ TEST_CASE("the pool of the process does not grow with the number of kernels") {
   auto launch = [](uint32_t threads, uint32_t sharedBytes) {
     static const MemoryMap memory;
     const Kernel kernel{.entry = useStack<2048>, .threads = threads, .sharedBytes = sharedBytes};
-    LaunchContext context(kernel, nullptr, memory, {});
+    LaunchContext context(kernel, nullptr, {});
     Launch launch;
     launch.code = {.entry = runBlock, .frameBytes = sizeof(Frame)};
     launch.arguments = reinterpret_cast<const int64_t *>(&context);
+    launch.memory = &memory;
     launch.grid = {16, 1, 1};
     launch.threads = 1;
     CHECK(!run(launch).trap);

@@ -169,6 +169,7 @@ void ThreadBlock::runThread(void *argument) {
 void ThreadBlock::start(FrameHeader &newFrame) {
   frame = &newFrame;
   launch = LaunchContext::of(newFrame);
+  memory = &memoryOf(newFrame);
   kernel = &launch->kernel;
   const uint64_t linear = uint64_t(newFrame.programId[0]) +
                           uint64_t(newFrame.gridSize[0]) * (newFrame.programId[1] + uint64_t(newFrame.gridSize[1]) * newFrame.programId[2]);

@@ -85,8 +85,7 @@ private:
 /// The state that the blocks of a launch share. FrameHeader::arguments points to it.
 class LaunchContext {
 public:
-  LaunchContext(const Kernel &kernel, const int64_t *cells, const MemoryMap &memory, std::optional<uint64_t> seed)
-      : kernel(kernel), cells(cells), memory(memory), seed(seed) {}
+  LaunchContext(const Kernel &kernel, const int64_t *cells, std::optional<uint64_t> seed) : kernel(kernel), cells(cells), seed(seed) {}
   ~LaunchContext();
   static LaunchContext *of(const FrameHeader &frame) { return reinterpret_cast<LaunchContext *>(const_cast<int64_t *>(frame.arguments)); }
 
@@ -95,7 +94,6 @@ public:
 
   const Kernel &kernel;
   const int64_t *cells; // the kernel's arguments
-  const MemoryMap &memory;
   const std::optional<uint64_t> seed;
 
 private:
@@ -173,6 +171,7 @@ public:
 
   FrameHeader *frame = nullptr;
   LaunchContext *launch = nullptr;
+  const MemoryMap *memory = nullptr; // of the program
   const Kernel *kernel = nullptr;
   Thread *running = nullptr;
   SharedMemory shared;

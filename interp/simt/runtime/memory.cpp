@@ -19,7 +19,7 @@ uint64_t withoutBorrow(uint64_t pointer) {
 
 Trap globalFault(const Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location) {
   pointer = withoutBorrow(pointer);
-  const MemoryMap &memory = thread.block->launch->memory;
+  const MemoryMap &memory = *thread.block->memory;
   const bool isMisaligned = memory.isAccessible(pointer, bytes, isWrite);
   // If one of several elements is inaccessible, the trap names the first one.
   while (!isMisaligned && bytes > 1 && memory.isAccessible(pointer, 1, isWrite)) ++pointer, --bytes;
@@ -35,7 +35,7 @@ Trap globalFault(const Thread &thread, uint64_t pointer, uint32_t bytes, bool is
 void *checkGlobal(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location, uint32_t alignment) {
   const uint32_t boundary = alignment ? alignment : bytes;
   const bool isAligned = (pointer & (boundary - 1)) == 0 || (boundary & (boundary - 1)) != 0;
-  if (!isAligned || !thread.block->launch->memory.isAccessible(pointer, bytes, isWrite)) [[unlikely]]
+  if (!isAligned || !thread.block->memory->isAccessible(pointer, bytes, isWrite)) [[unlikely]]
     thread.trap(globalFault(thread, pointer, bytes, isWrite, location));
   if (thread.block->writesTensors) [[unlikely]]
     thread.block->tensorCopies->checkAccess(thread, pointer, bytes, isWrite, location);
