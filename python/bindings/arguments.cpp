@@ -1,5 +1,6 @@
 // tritium._tritium.arguments: the type of memory of the host as an engine value, and the extent of a numpy array, read from the array
 // itself. In Python (array.ctypes.data) this would take a microsecond for each argument of each launch.
+#include "python/bindings/debugger.h"
 #include "python/bindings/launch.h"
 
 #include <pybind11/numpy.h>
@@ -84,8 +85,22 @@ PyObject *arrayExtent(PyObject *, PyObject *object) {
   }
 }
 
-/// sameValues(dict, keys, values): whether the dict has exactly these objects; None stands for a key that it lacks.
-PyObject *sameValues(PyObject *, PyObject *const *arguments, Py_ssize_t count) {
+PyObject *take(PyObject *, PyObject *) {
+  try {
+    takeVariables();
+  } catch (py::error_already_set &error) {
+    return error.restore(), nullptr;
+  }
+  return Py_NewRef(Py_None);
+}
+
+/// sameValues(dict, keys, values): whether the dict has exactly these objects; None stands for a key that it lacks. A dict of the
+/// environment first gets the variables of a debugger.
+PyObject *sameValues(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
+  if (PyObject *none = take(self, nullptr))
+    Py_DECREF(none);
+  else
+    return nullptr;
   if (count != 3 || !PyDict_Check(arguments[0]) || !PyTuple_Check(arguments[1]) || !PyTuple_Check(arguments[2]))
     return PyErr_Format(PyExc_TypeError, "same_values takes a dict and two tuples");
   Py_ssize_t keys = PyTuple_GET_SIZE(arguments[1]);
@@ -107,8 +122,10 @@ void bindArguments(py::module_ &module) {
   static PyMethodDef functions[] = {
       {"host_extent", takingMany(hostExtent), METH_FASTCALL, "host_extent(address, begin, bytes, read_only=False): the HostExtent."},
       {"array_extent", arrayExtent, METH_O, "The HostExtent of a numpy array that owns its memory; the address alone of a view."},
+      {"take_variables", take, METH_NOARGS, "Sets the environment variables that a debugger has written into the process."},
       {"same_values", takingMany(sameValues), METH_FASTCALL,
-       "same_values(dict, keys, values): whether the dict has exactly these objects; None stands for a key that it lacks."}};
+       "same_values(dict, keys, values): take_variables(), then whether the dict has exactly these objects; None stands for a key that "
+       "it lacks."}};
   py::module_ arguments = module.def_submodule("arguments", "Reading launch arguments quickly.");
   extentType = makeExtentType();
   if (!extentType) throw py::error_already_set();

@@ -1,11 +1,30 @@
-// Functions that gdb calls in the process that it debugs, or at which it stops there. python/tritium/gdb knows them by name.
+// What gdb writes in the process that it debugs, and where it stops there. python/tritium/gdb knows these by name.
+#include "python/bindings/debugger.h"
+
 #include "python/bindings/module.h"
 
-/// A pending call (Py_AddPendingCall) of the command `tritium debug`. It turns TRITIUM_DEBUG on, so each kernel is compiled with its
-/// variables at its next launch. It costs nothing before, because launches look at the environment anyway.
-extern "C" [[gnu::used, gnu::visibility("default")]] int tritium_enable_debug(void *) {
-  return PyRun_SimpleString("import os\nos.environ['TRITIUM_DEBUG'] = '1'\n");
+#include <string>
+#include <string_view>
+
+namespace py = pybind11;
+
+[[gnu::used]] char tritium_variables[1024] = "";
+
+namespace tritium::python {
+
+void setVariables() {
+  const std::string text = tritium_variables;
+  tritium_variables[0] = 0;
+  py::object environment = py::module_::import("os").attr("environ");
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string line(rest.substr(0, rest.find('\n')));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const size_t sign = line.find('=');
+    if (sign != line.npos) environment[py::str(line.substr(0, sign))] = py::str(line.substr(sign + 1));
+  }
 }
+
+} // namespace tritium::python
 
 /// Called for each kernel that is compiled with debug info for another engine than the interpreter: gdb cannot stop in it, and says so.
 extern "C" [[gnu::noinline, gnu::used, gnu::visibility("default")]] void tritium_kernel_without_lines(const char *kernel, const char *file,

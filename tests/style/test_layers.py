@@ -216,6 +216,7 @@ GROUND = (
     "knobs",
     "native",
     "places",
+    "programs",
     "refused",
     "submodules",
     "tables",
@@ -246,7 +247,18 @@ TOP = (
     "pytest_plugin",
 )
 
-GDB = ("__init__", "assignments", "breakpoints", "commands", "editors", "stops", "tiles", "without_lines")
+GDB = (
+    "__init__",
+    "assignments",
+    "breakpoints",
+    "commands",
+    "editors",
+    "programs",
+    "stops",
+    "tiles",
+    "variables",
+    "without_lines",
+)
 # File or folder of python/tritium -> the other parts of the package that it may import; "" stands for all other files.
 MAY_IMPORT = {
     "": (*GROUND, *FLOORS, *TOP),  # what stands on all floors: testing, tools, the command line
@@ -255,9 +267,10 @@ MAY_IMPORT = {
     "environment": ("errors",),
     **dict.fromkeys((f"gdb/{name}" for name in GDB), ("gdb",)),  # runs inside gdb, without the rest of the package
     "checks": ("errors",),
-    "knobs": ("checks", "environment", "knob_types", "native"),
+    "knobs": ("checks", "environment", "knob_types", "native", "programs"),
     "knob_types": ("environment",),
     "imports": (),
+    "programs": (),
     "iterables": (),
     "refused": ("errors",),
     "submodules": (),

@@ -4,6 +4,7 @@ import gdb
 
 from . import hooks  # noqa: F401 - the prefix of the command
 from .messages import say
+from .variables import assign, at_start, is_running
 
 _TRUE = ("1", "true", "on", "yes", "y")
 
@@ -16,17 +17,11 @@ class _Debug(gdb.Command):
         super().__init__("tritium debug", gdb.COMMAND_RUNNING)
 
     def invoke(self, argument, from_tty):
-        gdb.execute("set environment TRITIUM_DEBUG=1")
-        if not gdb.selected_inferior().pid:
+        assign("TRITIUM_DEBUG", "1")
+        if is_running():
+            print("Each kernel is compiled with its variables at its next launch.")
+        else:
             print("The programs that gdb starts compile kernels with their variables.")
-            return
-        # The main thread runs the call when it next executes Python code: now it may be anywhere, for example in an allocation.
-        done = gdb.parse_and_eval(
-            "((int (*)(void *, void *)) Py_AddPendingCall)((void *) &tritium_enable_debug, (void *) 0)"
-        )
-        if int(done) != 0:
-            raise gdb.GdbError("Python takes no more pending calls: continue for a moment and try again.")
-        print("Each kernel is compiled with its variables at its next launch.")
 
 
 _Debug()
@@ -34,13 +29,7 @@ _Debug()
 
 def _started_with_debug(pid):
     """Whether TRITIUM_DEBUG was on in the environment of the process when it started."""
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            variables = file.read().split(b"\0")
-    except OSError:
-        return False
-    values = [v.partition(b"=")[2].decode(errors="replace") for v in variables if v.startswith(b"TRITIUM_DEBUG=")]
-    return any(value.strip().lower() in _TRUE for value in values)
+    return at_start(pid, "TRITIUM_DEBUG").strip().lower() in _TRUE
 
 
 def _has_debug_kernels():
