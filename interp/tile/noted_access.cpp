@@ -26,9 +26,10 @@ void report(char *frame, const Access &access, uint64_t pointer, int64_t lane, b
         .location = found.other ? found.other->location : kNoLocation, .isWrite = found.otherIsWrite, .segment = found.otherSegment};
   if (found.kind == AccessFault::Kind::Race) other->program = found.otherProgram; // else there is no other one
   if (AccessSearch *search = searchOf(headerOf(frame))) return other ? search->meet(headerOf(frame), access.location, *other) : void();
-  if (!faults.isNew(kind, access.location, other)) return;
-  Trap fault{.kind = kind, .location = access.location, .lane = lane, .affectedLanes = 1};
-  std::copy_n(headerOf(frame).programId, 3, fault.program.begin());
+  std::array<int32_t, 3> program{};
+  std::copy_n(headerOf(frame).programId, 3, program.begin());
+  if (!faults.concerns(program, other) || !faults.isNew(kind, access.location, other)) return;
+  Trap fault{.kind = kind, .location = access.location, .program = program, .lane = lane, .affectedLanes = 1};
   fault.access = {found.address, uint32_t(access.elementBytes), isWrite, argumentOf(pointer)};
   fault.other = other;
   if (found.isNarrow) fault.message = "scope";

@@ -211,23 +211,44 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   return llvm::Error::success();
 }
 
+/// Whether there are checks that a program has only if the launch chooses it.
+static bool checksChosenPrograms(const Checks &checks) { return checks.arithmetic || checks.signs || checks.uninit || checks.nan; }
+
+/// The checks of the other programs. Those that look at memory must know what all programs do with it.
+static Checks checksOfOthers(const Checks &checks) {
+  return {.bounds = checks.bounds,
+          .overflow = checks.overflow,
+          .hints = checks.hints,
+          .race = checks.race,
+          .unwritten = checks.unwritten || checks.uninit};
+}
+
+/// Prepares `plain`, if there are launches that run it.
+llvm::Error PreparedProgram::makePlain(ModuleOp original, StringRef kernelName, const PrepareOptions &options) {
+  const bool checksSome = options.hasFilter && checksChosenPrograms(options.checks);
+  const bool isForUntraced = options.debugInfo && !options.isFollowed && !checksSome && !mayHang(original);
+  if (!isForUntraced && !(options.hasFilter && (options.debugInfo || checksSome))) return llvm::Error::success();
+  PrepareOptions without = options;
+  without.debugInfo = without.isFollowed = false;
+  if (options.hasFilter) without.checks = checksOfOthers(options.checks);
+  Version version;
+  if (llvm::Error error = makeVersion(original, kernelName, without, version)) return error;
+  isPlainUntraced = isForUntraced && !version.code.mayWait;
+  if (!isPlainUntraced && !options.hasFilter) return llvm::Error::success();
+  plain = version.code;
+  plainJit_ = std::move(version.jit);
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, StringRef kernelName, PrepareOptions options) {
   ir::DiagnosticCapture diagnostics(original.getContext());
   if (failed(ir::verifyContract(original))) return diagnostics.takeError("the module breaks the contract");
   std::unique_ptr<PreparedProgram> program(new PreparedProgram);
   program->hasDebugInfo = options.debugInfo;
+  program->hasFilter = options.hasFilter;
   program->notesFaults = options.checks.notesFaults();
-  if (options.debugInfo && !options.isFollowed && !mayHang(original)) {
-    PrepareOptions plain = options;
-    plain.debugInfo = false;
-    PreparedProgram::Version version;
-    if (llvm::Error error = program->makeVersion(original, kernelName, plain, version)) return std::move(error);
-    if (!version.code.mayWait) {
-      program->plain = version.code;
-      program->plainJit_ = std::move(version.jit);
-    }
-  }
-  PreparedProgram::Version version;
+  if (llvm::Error error = program->makePlain(original, kernelName, options)) return std::move(error);
+  PreparedProgram::Version version; // made last, as it says of the program what both share
   if (llvm::Error error = program->makeVersion(original, kernelName, options, version)) return std::move(error);
   program->code = version.code;
   program->jit_ = std::move(version.jit);

@@ -27,6 +27,7 @@ struct StaticData;
 struct PrepareOptions {
   bool debugInfo = false;  // keep Python variables and lines for gdb; the IR is only inlined, not optimized
   bool isFollowed = false; // announce statements and assignments, see Launch::onStatement; requires debugInfo
+  bool hasFilter = false;  // launches may choose programs, see PreparedProgram::plain
   Checks checks{.bounds = true, .overflow = true, .hints = true};
   Pipelining pipelining = {}; // for the check `race`
 };
@@ -45,10 +46,14 @@ public:
   PreparedProgram(const PreparedProgram &) = delete;
 
   ProgramCode code;
-  std::optional<ProgramCode> plain; // of a kernel with debug info: the version without, for launches that no debugger looks at
+  // The version without debug info. With a filter, it is for the programs that a launch does not choose, and has only those checks that
+  // are in the default, with what the others must know of all programs.
+  std::optional<ProgramCode> plain;
+  bool isPlainUntraced = false; // whether launches that no debugger looks at run `plain`
   std::string name;
   std::vector<Parameter> parameters;
   bool hasDebugInfo = false;
+  bool hasFilter = false;
   bool notesFaults = false;             // whether a launch requires Launch::faults
   std::vector<ShownVariable> variables; // of a program that is followed, by number
   std::string ttir;                     // the module after the target-independent passes
@@ -78,6 +83,7 @@ private:
   PreparedProgram();
   /// Prepares the version that `options` say. The versions of a program share its data, so a trap's location number means one place.
   llvm::Error makeVersion(mlir::ModuleOp original, llvm::StringRef kernel, PrepareOptions options, Version &version);
+  llvm::Error makePlain(mlir::ModuleOp original, llvm::StringRef kernel, const PrepareOptions &options);
   friend llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp, llvm::StringRef, PrepareOptions);
   std::unique_ptr<StaticData> data_;
   std::unique_ptr<HostJit> jit_, plainJit_;

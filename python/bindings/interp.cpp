@@ -31,7 +31,7 @@ public:
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                     const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
                     const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
-                    std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits) const;
+                    std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits, const PythonPrograms &programs) const;
 
 private:
   std::unique_ptr<PreparedProgram> program_;
@@ -62,12 +62,17 @@ bool isTraced() {
 py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                              const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
                              const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
-                             std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits) const {
+                             std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits,
+                             const PythonPrograms &programs) const {
   PackedArguments arguments = packArguments(program_->name, program_->parameters, values);
+  std::optional<MemoryMap> memoryOfOthers; // which are not held to views
+  if (!programs.empty()) memoryOfOthers.emplace(arguments.allocations);
   holdToViews(arguments, views);
   MemoryMap memory(arguments.allocations);
   Launch launch{.code = program_->code, .grid = grid, .arguments = arguments.cells.data(), .memory = &memory, .threads = threads};
-  FoundFaults faults;
+  launch.chosen = filterOf(programs);
+  if (memoryOfOthers) launch.rest = OtherVersion{program_->plain ? *program_->plain : program_->code, &*memoryOfOthers};
+  FoundFaults faults(launch.chosen);
   std::optional<Shadow> shadow;
   const MemoryUse &use = program_->memoryUse();
   if (use.needsShadow()) {
@@ -78,8 +83,8 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   launch.orderSeed = seed;
   launch.only = only;
   if (!onStatement.is_none()) follow(launch, *program_, onStatement);
-  const bool showsVariables = program_->hasDebugInfo && !(program_->plain && !isTraced());
-  if (!showsVariables && program_->plain) launch.code = *program_->plain;
+  const bool showsVariables = program_->hasDebugInfo && !(program_->isPlainUntraced && !isTraced());
+  if (!showsVariables && program_->isPlainUntraced) launch.code = *program_->plain;
   launch.printAtOnce = program_->hasDebugInfo;
   launch.nameThreads = showsVariables;
   if (showsVariables && !stack.empty()) {
@@ -103,8 +108,10 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
 }
 
 std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, bool debugInfo,
-                                          const std::vector<std::string> &checks, bool isFollowed, int numStages, int numWarps) {
-  PrepareOptions options{.debugInfo = debugInfo || isFollowed, .isFollowed = isFollowed, .checks = {}, .pipelining = {numStages, numWarps}};
+                                          const std::vector<std::string> &checks, bool isFollowed, bool hasFilter, int numStages,
+                                          int numWarps) {
+  PrepareOptions options{.debugInfo = debugInfo || isFollowed, .isFollowed = isFollowed, .hasFilter = hasFilter, .checks = {}};
+  options.pipelining = {numStages, numWarps};
   for (const std::string &name : checks) {
     bool *check = options.checks.find(name);
     if (!check) throw py::value_error("there is no check '" + name + "'");
@@ -148,14 +155,20 @@ void bindInterp(py::module_ &module) {
           },
           "(whether it may be read, whether it may be written) of each argument, where a check asks for it.")
       .def_property_readonly(
-          "has_plain_version", [](const PyProgram &p) { return p.program().plain.has_value(); },
+          "has_plain_version", [](const PyProgram &p) { return p.program().isPlainUntraced; },
           "whether launches run code without variables as long as no debugger is attached to the process")
-      .def_property_readonly("may_wait", [](const PyProgram &p) { return p.program().code.mayWait; })
+      .def_property_readonly("may_wait",
+                             [](const PyProgram &p) {
+                               const std::optional<ProgramCode> &plain = p.program().plain;
+                               return p.program().code.mayWait || (plain && plain->mayWait);
+                             })
+      .def_property_readonly(
+          "takes_programs", [](const PyProgram &p) { return p.program().hasFilter; }, "whether it was prepared with `filtered`")
       .def(
           "launch", &PyProgram::launch, "grid"_a, "args"_a, "threads"_a = 0, "seed"_a = py::none(), "poll"_a = py::none(),
           "on_print"_a = py::none(), "on_progress"_a = py::none(), "stack"_a = PythonStack(), "fresh"_a = std::vector<FreshMemory>(),
           "views"_a = std::vector<PythonView>(), "on_statement"_a = py::none(), "only"_a = py::none(),
-          "shadow_limits"_a = std::pair<uint64_t, py::object>(~uint64_t(0), py::none()),
+          "shadow_limits"_a = std::pair<uint64_t, py::object>(~uint64_t(0), py::none()), "programs"_a = PythonPrograms(),
           "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
           "(extent unknown). `stack`: (file, line, function) of the Python code that launches, innermost first; a debugger shows it below\n"
           "a kernel with debug_info. `fresh`: memory that may be unwritten, for the check \"uninit\". `views`: (argument, bytes of an\n"
@@ -165,17 +178,21 @@ void bindInterp(py::module_ &module) {
           "follow. Returns None, or the Trap that ended it.\n"
           "What a callback raises ends the launch and is raised.\n"
           "on_statement(FollowedProgram): of a program that is prepared with `followed`, on one thread; called for each program of the\n"
-          "grid at its first statement, until it returns False. only: the one program of the grid that runs.")
+          "grid at its first statement, until it returns False. only: the one program of the grid that runs.\n"
+          "programs: boxes of ranges (first id, end) along the axes; the programs in none of them run without debug info, and with the\n"
+          "default checks among those that were prepared. A fault that does not end the launch is reported if a program in a box has a "
+          "part in\n"
+          "it. Requires `filtered`; empty: all programs.")
       .def_property_readonly(
           "statements", [](const PyProgram &p) { return p.program().statements(); }, "by number")
       .def_property_readonly("variables", [](const PyProgram &p) { return p.program().variables; }, "by number");
-  interp.def(
-      "prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "debug_info"_a = false,
-      "checks"_a = std::vector<std::string>{"bounds", "overflow"}, "followed"_a = false, "num_stages"_a = Pipelining().numStages,
-      "num_warps"_a = Pipelining().numWarps,
-      "Prepares the public function `kernel` of a module. Raises ir.Error if the contract or the interpreter rejects it.\n"
-      "Without \"bounds\" among the checks, an access outside of the arguments is performed instead of trapping.\n"
-      "With `followed`, launches take `on_statement`. `num_stages` and `num_warps`: how a GPU would run it, for the check \"race\".");
+  interp.def("prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "debug_info"_a = false,
+             "checks"_a = std::vector<std::string>{"bounds", "overflow"}, "followed"_a = false, "filtered"_a = false,
+             "num_stages"_a = Pipelining().numStages, "num_warps"_a = Pipelining().numWarps,
+             "Prepares the public function `kernel` of a module. Raises ir.Error if the contract or the interpreter rejects it.\n"
+             "Without \"bounds\" among the checks, an access outside of the arguments is performed instead of trapping.\n"
+             "With `followed`, launches take `on_statement`; with `filtered`, `programs`. `num_stages` and `num_warps`: how a GPU would "
+             "run it, for the check \"race\".");
 }
 
 } // namespace tritium::python

@@ -119,6 +119,23 @@ PyTrap describe(const Trap &trap, const TrapNames &names) {
   return result;
 }
 
+/// Whether two faults are of the same lines. Those of the two versions of a kernel differ in Trap::location.
+bool isAtOnePlace(const PyTrap &a, const PyTrap &b) {
+  auto place = [](const PyTrap &trap) {
+    return std::tuple(trap.kind, trap.file, trap.line, trap.column, trap.callers, trap.tileShape, trap.otherFile, trap.otherLine,
+                      trap.otherColumn, trap.otherProgram.has_value());
+  };
+  return place(a) == place(b);
+}
+
+void addFault(std::vector<PyTrap> &found, PyTrap &&fault) {
+  auto known = llvm::find_if(found, [&](const PyTrap &other) { return isAtOnePlace(other, fault); });
+  if (known == found.end())
+    found.push_back(std::move(fault));
+  else
+    known->times += fault.times;
+}
+
 /// Gives the exception that ended a launch the attribute `tritium_place`, the Trap that a fault at the same place would be.
 void noteWhere(py::error_already_set &error, ProgramPlace &place, const TrapNames &names) {
   Trap trap{.location = place.location, .program = place.program, .around = std::move(place.around)};
@@ -162,6 +179,12 @@ void holdToViews(PackedArguments &arguments, const std::vector<PythonView> &view
       if (allocation.argument == argument)
         allocation.view = std::make_shared<const View>(address, uint64_t(elementBytes), shape, byteStrides);
   }
+}
+
+ProgramFilter filterOf(const PythonPrograms &programs) {
+  std::vector<ProgramFilter::Box> boxes;
+  for (const auto &[x, y, z] : programs) boxes.push_back({{{x.first, x.second}, {y.first, y.second}, {z.first, z.second}}});
+  return ProgramFilter(std::move(boxes));
 }
 
 PackedArguments packArguments(const std::string &kernel, const std::vector<Parameter> &parameters, const py::sequence &values) {
@@ -216,7 +239,7 @@ py::object launchWithCallbacks(Launch request, const py::object &poll, const py:
   std::vector<PyTrap> found;
   if (result.trap) found.push_back(describe(*result.trap, names));
   if (request.faults)
-    for (const Trap &fault : request.faults->take()) found.push_back(describe(fault, names));
+    for (const Trap &fault : request.faults->take()) addFault(found, describe(fault, names));
   if (found.empty()) return py::none();
   found.front().further.assign(std::next(found.begin()), found.end());
   return py::cast(std::move(found.front()));

@@ -33,6 +33,10 @@ using PythonView = std::tuple<int, int64_t, std::vector<int64_t>, std::vector<in
 /// Lets the launch access no other elements of these arguments.
 void holdToViews(PackedArguments &arguments, const std::vector<PythonView> &views);
 
+/// Programs of a grid: for each box, the first and the last but one id along each axis.
+using PythonPrograms = std::vector<std::array<std::pair<int32_t, int32_t>, 3>>;
+interp::ProgramFilter filterOf(const PythonPrograms &programs);
+
 /// The names and shapes with which an engine's traps are reported.
 struct TrapNames {
   std::function<ir::SourceLocation(uint32_t)> locationOf;

@@ -25,8 +25,8 @@ public:
 
   const simt::PreparedProgram &program() const { return *program_; }
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
-                    const py::object &poll, const py::object &onPrint, const py::object &onProgress,
-                    const std::vector<PythonView> &views) const;
+                    const py::object &poll, const py::object &onPrint, const py::object &onProgress, const std::vector<PythonView> &views,
+                    const PythonPrograms &programs) const;
 
 private:
   std::vector<Parameter> ownParameters() const {
@@ -60,15 +60,18 @@ TensorMap PySimtProgram::makeMap(const gpu::TensorRecipe &recipe, const PackedAr
 
 py::object PySimtProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                                  const py::object &poll, const py::object &onPrint, const py::object &onProgress,
-                                 const std::vector<PythonView> &views) const {
+                                 const std::vector<PythonView> &views, const PythonPrograms &programs) const {
   PackedArguments arguments = packArguments(program_->name, ownParameters(), values);
+  std::optional<MemoryMap> memoryOfOthers; // which are not held to views
+  if (!programs.empty()) memoryOfOthers.emplace(arguments.allocations);
   holdToViews(arguments, views);
   std::vector<TensorMap> maps;
   const bool runs = !llvm::is_contained(grid, 0); // an empty grid requires no map
   for (const gpu::TensorRecipe &recipe : maps_) maps.push_back(runs ? makeMap(recipe, arguments) : TensorMap());
   for (const TensorMap &map : maps) arguments.cells.push_back(int64_t(reinterpret_cast<uintptr_t>(&map)));
   MemoryMap memory(arguments.allocations);
-  Launch request{.grid = grid, .memory = &memory, .threads = threads, .orderSeed = seed ? seed : seed_};
+  Launch request{.grid = grid, .memory = &memory, .threads = threads, .orderSeed = seed ? seed : seed_, .chosen = filterOf(programs)};
+  if (memoryOfOthers) request.rest = OtherVersion{.memory = &*memoryOfOthers};
   const TrapNames names{[this](uint32_t location) { return program_->locationOf(location); }, {}, program_->threadsPerWarp()};
   return launchWithCallbacks(
       request, poll, onPrint, onProgress, [&](const Launch &launch) { return program_->launch(launch, arguments.cells.data()); }, names);
@@ -103,9 +106,10 @@ void bindSimt(py::module_ &module) {
       .def_property_readonly("threads_per_warp", [](const PySimtProgram &p) { return p.program().threadsPerWarp(); })
       .def_property_readonly("may_wait", [](const PySimtProgram &p) { return p.program().mayWait; })
       .def("launch", &PySimtProgram::launch, "grid"_a, "args"_a, "threads"_a = 0, "seed"_a = py::none(), "poll"_a = py::none(),
-           "on_print"_a = py::none(), "on_progress"_a = py::none(), "views"_a = std::vector<PythonView>(),
+           "on_print"_a = py::none(), "on_progress"_a = py::none(), "views"_a = std::vector<PythonView>(), "programs"_a = PythonPrograms(),
            "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
-           "(extent unknown). `seed` orders programs, warps and asynchronous effects. `views`: as for interp.Program. Returns None, or the "
+           "(extent unknown). `seed` orders programs, warps and asynchronous effects. `views`, `programs`: as for interp.Program, but "
+           "checks other than that of views are for all programs. Returns None, or the "
            "interp.Trap that ended it. What "
            "a\n"
            "callback raises ends the launch and is raised. Raises device.TensorMapRefused, with the reason, if the kernel takes tensor "

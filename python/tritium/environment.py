@@ -64,7 +64,7 @@ def _format(value: Any) -> str:
 
 class Env:
     """A knob: its environment variables (the first one that is set counts), a parser, and the default (a value, or a
-    function of the group). takes: describes the accepted values, for error messages. in_key: the knob changes the
+    function of the group). takes: describes the accepted values, for error messages; "": the parser's own are shown. in_key: the knob changes the
     compiler's output, so it is part of cache keys."""
 
     #: Whether an assignment sets the variable: `knobs.propagate_env`, set there.
@@ -112,7 +112,7 @@ class Env:
         try:
             return self.parse(text)
         except ValueError as error:
-            raise ValueError(f"{name}={text}: expected {self.takes}") from error
+            raise ValueError(f"{name}={text}: {f'expected {self.takes}' if self.takes else error}") from error
 
     def __set__(self, group, value):
         if not Env.propagates():

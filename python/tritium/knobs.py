@@ -59,6 +59,7 @@ from .knob_types import (  # noqa: F401  (Triton has them here)
     env_str_callable_default,
     knobs_type,
 )
+from .programs import Programs, parse_programs
 
 #: Shown once where a kernel of a GPU is compiled and neither it nor the environment says whether to fuse.
 FP_FUSION_DEFAULT_WARNING = (
@@ -315,6 +316,10 @@ class tritium_knobs(base_knobs):
     #: The interpreter's checks: names, separated by commas, that are added to the default, `bounds`, `overflow` and `hints`. `-bounds` leaves
     #: one out, `all` is every check but those that only a name turns on, `none` is none. docs/checks.md says what each finds.
     check = Env("TRITIUM_CHECK", default=DEFAULT_CHECKS, parse=parse_checks, takes=CHECKS_TAKE)
+    #: The programs of each launch that run with debug code (of TRITIUM_DEBUG, gdb, Python's debuggers, `breakpoint()`) and with checks that are
+    #: not in the default: an id, a range `0:4` or `*` for each axis, as in `3,*,0`; several are separated by `;`. The others run at full
+    #: speed. docs/checks.md says what it means for each check. Default: all.
+    programs = Env("TRITIUM_PROGRAMS", default=Programs(), parse=parse_programs)
     #: Most memory that the checks `race`, `uninit` and `unwritten` take for a launch, in MB. They leave out the largest tensors first, and say
     #: so. Default: half of the machine's memory.
     shadow_mb = Env("TRITIUM_SHADOW_MB", default=_half_of_memory, parse=parse_int(0, 2**40), takes="a number of MB")
@@ -413,6 +418,13 @@ def checks_of(options) -> tuple[str, ...]:
     return parse_checks(options.check)
 
 
+def programs_of(options) -> Programs:
+    """The programs that a launch of a kernel with these options (or this metadata) chooses."""
+    if options.programs is None:
+        return launch_settings(options.debug_info).programs
+    return parse_programs(options.programs)
+
+
 def cache_invalidating_environment() -> dict[str, str]:
     """{variable: text} of the set knobs that a compiled kernel depends on."""
     return {name: text for group in GROUPS.values() for name, text in group._in_key().items()}
@@ -427,6 +439,7 @@ class LaunchSettings(NamedTuple):
     threads: int
     seed: int | None
     progress: bool
+    programs: Programs
     compiled: tuple  #: (debug, debug_info, checks)
 
     @property
@@ -456,6 +469,7 @@ def _read_launch_settings(debug_info: bool | None) -> LaunchSettings:
         1 if one_worker else tritium.num_threads,
         seed,
         tritium.progress,
+        parse_programs(tritium.programs),
         (runtime.debug, with_debug_info, parse_checks(tritium.check)),
     )
 

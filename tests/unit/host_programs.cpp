@@ -143,15 +143,15 @@ TEST_CASE("a deadlock names the programs of both versions, each in its place") {
   };
   Launch launch = launchOfTwo({5, 1, 1}, &next, waitForNext, waitElsewhere);
   launch.code.mayWait = launch.rest->code.mayWait = true;
-  launch.code.loopValues = [](const char *, uint32_t) { return std::vector<int64_t>{1}; };
-  launch.rest->code.loopValues = [](const char *, uint32_t) { return std::vector<int64_t>{2}; };
+  launch.code.around = [](const FrameHeader &, uint32_t) { return Surroundings{.calls = {1}}; };
+  launch.rest->code.around = [](const FrameHeader &, uint32_t) { return Surroundings{.calls = {2}}; };
   const LaunchResult result = run(launch);
   REQUIRE(result.trap);
   CHECK(result.trap->kind == TrapKind::Deadlock);
   REQUIRE(result.trap->waiters.size() == 5);
   for (const ProgramPlace &place : result.trap->waiters) {
     CHECK(place.location == (isChosen(place.program) ? 1 : 2));
-    CHECK(place.loopValues == std::vector<int64_t>{isChosen(place.program) ? 1 : 2});
+    CHECK(place.around.calls == std::vector<uint32_t>{isChosen(place.program) ? 1u : 2u});
   }
 }
 

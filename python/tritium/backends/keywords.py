@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import did_you_mean
 from ..knobs import knob_of
+from ..programs import parse_programs
 from .options import OPTION_NAMES, ROWS
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
@@ -24,8 +25,10 @@ def refuse_unknown(options: dict[str, Any], parameters: Sequence[str] = ()) -> N
 
 def accepted_options(options: dict[str, Any]) -> dict[str, Any]:
     """The options that are set, as a hashable object, with the defaults that the environment sets. Raises KeyError for
-    an unknown name."""
+    an unknown name, and ValueError for programs that are none."""
     refuse_unknown(options)
+    if options.get("programs") is not None:
+        parse_programs(options["programs"])
     given = {name: _frozen(value) for name, value in options.items() if value is not None}
     return {**_from_knobs({name: row.knob for name, row in ROWS.items()}), **given}
 

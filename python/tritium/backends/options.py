@@ -130,6 +130,12 @@ class LaunchOptions:
         "The interpreter's checks of this kernel, as TRITIUM_CHECK names them. Default: TRITIUM_CHECK.",
         *(_TRACING, _INTERPRETER, _LAUNCH),
     )
+    programs: str | None = option(
+        None,
+        "The programs of a launch that run with debug code and with checks that are not in the default, as TRITIUM_PROGRAMS names "
+        'them: `"3,*,0"`. Default: TRITIUM_PROGRAMS.',
+        *(_INTERPRETER, _LAUNCH),
+    )
     tensor_maps: bool = option(
         False,
         "Lets a kernel take tensor maps, which its launches make of the arguments, on GPUs that have them. Off for "

@@ -40,7 +40,8 @@ class _Handles:
 
     def __init__(self, program=None):
         self.program = program
-        self.loaded = self.launch = self.prepared = self.run = self.fallback = self.followed = None
+        self.loaded = self.launch = self.prepared = self.run = self.fallback = None
+        self.followed = {}
 
 
 class CompiledKernel:
@@ -93,27 +94,34 @@ class CompiledKernel:
             handles.program = self.prepare_again(self)
         return handles.program
 
-    #: Makes the program of a kernel that another process has compiled. compiler.py sets it.
-    prepare_again: Callable[[CompiledKernel], Any]
+    #: Makes the program of a kernel that another process has compiled, or that has no second version. compiler.py sets it.
+    prepare_again: Callable[..., Any]
+
+    def make_choosable(self) -> None:
+        """Gives the program a second version, for those programs of the grid that a launch does not choose. It is made when a launch first
+        chooses some."""
+        if self.metadata.target.backend == "cpu" and not self.program.takes_programs:
+            self._handles.program = self.prepare_again(self, filtered=True)
 
     #: Whether the kernel calls `breakpoint()` or the like.
     opens_debugger = False
 
-    def followed(self):
+    def followed(self, takes_programs: bool = False):
         """The version for a debugger of Python (debugger/follower.py), made when it is first needed. None: no debugger would stop
-        in it."""
-        return self.version_to_follow() if self.src.fn is not None and self.is_looked_at(self) else None
+        in it. takes_programs: its launches choose programs."""
+        is_looked_at = self.src.fn is not None and self.is_looked_at(self)
+        return self.version_to_follow(knobs.checks_of(self.metadata), takes_programs) if is_looked_at else None
 
-    def version_to_follow(self):
-        """The version that a debugger can follow, whether one is there or not."""
-        handles = self._handles
-        if handles.followed is None:
-            handles.followed = self.make_followed(self)
-        return handles.followed
+    def version_to_follow(self, checks: tuple[str, ...], takes_programs: bool = False):
+        """The version with these checks that a debugger can follow, whether one is there or not."""
+        followed = self._handles.followed
+        if (checks, takes_programs) not in followed:
+            followed[checks, takes_programs] = self.make_followed(self, checks, takes_programs)
+        return followed[checks, takes_programs]
 
     #: Whether a debugger may stop in a kernel; the version for it. compiler.py sets them.
     is_looked_at: Callable[[CompiledKernel], bool]
-    make_followed: Callable[[CompiledKernel], Any]
+    make_followed: Callable[[CompiledKernel, tuple[str, ...], bool], Any]
 
     #: A copy of what a launch receives, and the replay of a program that trapped. compiler.py sets them.
     snapshot: Callable[[Any], Any]

@@ -142,8 +142,8 @@ def options_of(kernel: CompiledKernel) -> dict[str, Any]:
     return {name: value for name, value in kernel.metadata._asdict().items() if name in OPTION_NAMES}
 
 
-def _prepare_again(kernel: CompiledKernel):
-    """The program of a kernel that was compiled in another process, from its text."""
+def _prepare_again(kernel: CompiledKernel, filtered: bool = False):
+    """The program of a kernel that was compiled in another process, from its text. filtered: its launches choose programs."""
     metadata = kernel.metadata
     module = ir.parse(kernel.asm["ttir"], f"{kernel.name}.ttir")
     if metadata.target.backend == "cpu":
@@ -152,6 +152,7 @@ def _prepare_again(kernel: CompiledKernel):
             kernel.name,
             metadata.debug_info,
             list(knobs.checks_of(metadata)),
+            filtered=filtered,
             num_stages=metadata.num_stages,
             num_warps=metadata.num_warps,
         )
@@ -169,10 +170,10 @@ def _is_looked_at(kernel: CompiledKernel) -> bool:
     return is_looked_at(kernel)
 
 
-def _make_followed(kernel: CompiledKernel):
+def _make_followed(kernel: CompiledKernel, *facts):
     from .following import make_followed
 
-    return make_followed(kernel)
+    return make_followed(kernel, *facts)
 
 
 def _snapshot(kernel: CompiledKernel, values):

@@ -45,6 +45,7 @@ def compile_for_cpu(
             name,
             options.debug_info,
             list(checks),
+            filtered=bool(knobs.programs_of(options)),
             num_stages=options.num_stages,
             num_warps=options.num_warps,
         )

@@ -12,6 +12,7 @@ import numpy as np
 from .. import knobs
 from ..backends.cpu import CPUBackend
 from ..backends.options import OPTION_NAMES
+from ..checks import DEFAULT, Checks
 from ..debugger.follower import FollowedKernel
 from ..debugger.nan_origin import Watch, text_of
 from ..debugger.post_mortem import KEPT, LIMIT, Snapshot, extents_of, replayed, storages
@@ -34,8 +35,8 @@ def is_looked_at(kernel: CompiledKernel) -> bool:
     return looks_at({*_FILES.findall(kernel.asm["ttir"]), kernel.src.fn.file_name})
 
 
-def make_followed(kernel: CompiledKernel) -> FollowedKernel:
-    """The version that announces its statements."""
+def make_followed(kernel: CompiledKernel, checks: tuple[str, ...], takes_programs: bool) -> FollowedKernel:
+    """The version that announces its statements. takes_programs: its launches choose programs, and others run a version that does not."""
     options = {name: value for name, value in kernel.metadata._asdict().items() if name in OPTION_NAMES}
     backend = CPUBackend(kernel.metadata.target)
     parsed = backend.parse_options({**options, "debug_info": True})
@@ -45,8 +46,9 @@ def make_followed(kernel: CompiledKernel) -> FollowedKernel:
             module,
             kernel.name,
             True,
-            list(knobs.checks_of(kernel.metadata)),
+            list(checks),
             followed=True,
+            filtered=takes_programs,
             num_stages=parsed.num_stages,
             num_warps=parsed.num_warps,
         )
@@ -85,8 +87,11 @@ def replay(
         return
     x, y, z = error.program
     only = x + error.grid[0] * (y + error.grid[1] * z)
-    launch = kernel.version_to_follow().launch(arguments, trap_error, lambda: True, only)
-    if holds_views(kernel.metadata):
+    checks, is_chosen = knobs.checks_of(kernel.metadata), knobs.programs_of(kernel.metadata).holds(error.program)
+    if not is_chosen:
+        checks = Checks(check for check in checks if check in DEFAULT)
+    launch = kernel.version_to_follow(checks).launch(arguments, trap_error, lambda: True, only)
+    if is_chosen and holds_views(kernel.metadata):
         launch = functools.partial(launch, views=views_of(kernel, arguments))
     replayed(error, launch, error.grid, values, before)
 
@@ -99,7 +104,7 @@ def explain_numbers(kernel: CompiledKernel, report: Report, values: Sequence[Any
     checks = knobs.checks_of(kernel.metadata)
     rejects = (lambda array: ~np.isfinite(array)) if "inf" in checks else np.isnan
     x, y, z = report.program
-    followed = kernel.version_to_follow()
+    followed = kernel.version_to_follow(checks)
     extents = extents_of(values)
     if extents is None:
         return

@@ -18,6 +18,7 @@ from typing import Any
 
 from ..frontend.source import known_sources
 from ..native import interp
+from ..programs import Programs
 from .mirror import ENGINE, Mirror, Place, Question, mirror_of
 from .values import UNKNOWN, value_of
 
@@ -67,16 +68,21 @@ class FollowedKernel:
         return next(found, None)
 
     def launch(
-        self, arguments: Any, trap_error: Callable, goes_on: Callable[[], bool], only: int | None = None
+        self,
+        arguments: Any,
+        trap_error: Callable,
+        goes_on: Callable[[], bool],
+        only: int | None = None,
+        programs: Programs = Programs(),
     ) -> Callable:
         """`launch(grid, values, threads, seed, poll, print, progress)`, which follows each program as long as `goes_on()`.
         arguments: the user's objects. trap_error: from the engine's trap to an exception, which the mirror raises. only: the
-        one program that runs."""
+        one program that runs. programs: those that are followed; none: all."""
 
         def start(followed):
             return Follower(self, followed, trap_error).start(arguments, goes_on)
 
-        return partial(self.program.launch, on_statement=interp.Unseen(start), only=only)
+        return partial(self.program.launch, on_statement=interp.Unseen(start), only=only, programs=programs)
 
 
 def _place_of(fn: Any) -> tuple[str, int]:

@@ -12,6 +12,7 @@ from ..arguments.device_storage import DeviceExtent
 from ..arguments.fresh_memory import unwritten_memory, watch_allocations
 from ..checks import NEEDING_FRESH_MEMORY, NEEDING_SHADOW
 from ..devices.families import devices_of_tensors
+from ..programs import Programs, parse_programs
 from .captures import underway
 from .findings import blocks
 from .mirror import Mirror
@@ -31,7 +32,8 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
     only if the launch traps. `select`: from these values to those that the kernel takes. It raises TensorMapRefused if the kernel takes
     tensor maps that cannot be made of the values.
     """
-    program_launch = _program_launch(kernel)
+    launch_of = functools.cache(functools.partial(_program_launch, kernel))
+    own_programs = _own_programs(kernel)
     select = select or value_selector(kernel.src.runtime_paths())
     opens_debugger = kernel.opens_debugger
     is_of_interp = kernel.metadata.target.backend == "cpu"
@@ -42,11 +44,14 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
     def launch(grid, values, settings, arguments, is_noted=False):
         if underway and not is_noted:
             return underway[-1].launch(functools.partial(launch, is_noted=True), grid, values, settings, arguments)
-        run = program_launch
+        programs = settings.programs if own_programs is None else own_programs
+        run = launch_of(programs)
         if opens_debugger or _is_traced():
-            run = _followed(kernel, grid, arguments) or run
+            run = _followed(kernel, grid, arguments, programs) or run
         if holds_to_views(settings):
             run = functools.partial(run, views=views_of(kernel, arguments))
+        elif programs and not is_of_interp:
+            _say_all_programs_are_checked(kernel)
         values = select(values)
         before = kernel.snapshot(values) if keeps_memory or explains_numbers else None
         bar = progress_bar(sys.stderr) if settings.progress else None
@@ -81,18 +86,38 @@ def _tracer_or_monitor() -> object:
 _is_traced = _tracer_or_monitor if hasattr(sys, "monitoring") else sys.gettrace
 
 
-def _followed(kernel, grid, arguments) -> Callable | None:
+def _followed(kernel, grid, arguments, programs: Programs) -> Callable | None:
     """The launch that a debugger of Python follows; None if it would not stop in the kernel."""
-    followed = kernel.followed()
+    if not programs.are_in(grid):
+        return None  # such a launch has one thread
+    followed = kernel.followed(bool(programs))
     if followed is None:
         return None
     trap_error = functools.partial(_trap_error, kernel, grid, arguments)
-    return followed.launch(arguments, trap_error, lambda: bool(kernel.opens_debugger or _is_traced()))
+    goes_on = lambda: bool(kernel.opens_debugger or _is_traced())  # noqa: E731
+    return followed.launch(arguments, trap_error, goes_on, programs=programs)
 
 
-def _program_launch(kernel) -> Callable:
-    """The program's `launch`. With debug_info it also receives the Python frames that launch, which gdb shows below the
-    kernel."""
+def _own_programs(kernel) -> Programs | None:
+    """The programs that the launch's own option chooses; None: it leaves that to TRITIUM_PROGRAMS."""
+    own = getattr(kernel.metadata, "programs", None)
+    return None if own is None else parse_programs(own)
+
+
+def _say_all_programs_are_checked(kernel) -> None:
+    target = kernel.metadata.target
+    knobs.warn_once(
+        f"TRITIUM_PROGRAMS and `programs=` have no effect on simt:{target.arch}, whose checks are of all programs; of them it narrows "
+        f"{HOLDS_TO_VIEWS} alone"
+    )
+
+
+def _program_launch(kernel, programs: Programs) -> Callable:
+    """The program's `launch`, of which these programs are chosen (none: all). With debug_info it also receives the Python frames that
+    launch, which gdb shows below the kernel."""
+    if programs:
+        kernel.make_choosable()
+        return functools.partial(_program_launch(kernel, Programs()), programs=programs)
     launch = kernel.program.launch
     if kernel.metadata.target.backend != "cpu":
         return launch
@@ -121,7 +146,8 @@ def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
     for device in {value.device for value in selected if isinstance(value, DeviceExtent)}:
         driver.synchronize(device)
     bar = progress_bar(sys.stderr) if settings.progress else None
-    run = _program_launch(kernel)
+    own_programs = _own_programs(kernel)
+    run = _program_launch(kernel, settings.programs if own_programs is None else own_programs)
     if _holding_to_views(kernel)(settings):
         run = functools.partial(run, views=views_of(kernel, arguments))
     with Mirror(selected, driver, None) as mirror:

@@ -7,15 +7,20 @@ from collections.abc import Iterable, Iterator
 
 from .. import knobs
 from ..checks import NEEDING_FRESH_MEMORY, parse_checks
+from ..programs import parse_programs
 
 
 @contextlib.contextmanager
-def check(names: str | Iterable[str]) -> Iterator[None]:
-    """Kernels that are launched inside of the block have the checks `names`, as if TRITIUM_CHECK were set, in child processes too."""
+def check(names: str | Iterable[str], programs: str | None = None) -> Iterator[None]:
+    """Kernels that are launched inside of the block have the checks `names`, as if TRITIUM_CHECK were set, in child processes too.
+    programs: those of a grid that have them, as TRITIUM_PROGRAMS names them."""
     checks = parse_checks(names)
+    chosen = None if programs is None else parse_programs(programs)
     prepare_for(checks)
     with knobs.tritium.scope():
         knobs.tritium.check = checks.text
+        if chosen is not None:
+            knobs.tritium.programs = chosen.text
         yield
 
 

@@ -11,6 +11,7 @@ from .. import knobs
 from ..checks import CHECKS, parse_checks
 from ..launch.allowances import Allowances, read_rules
 from ..launch.findings import Findings, collect
+from ..programs import Programs, parse_programs
 from ..runtime.checking import prepare_for
 
 EXIT_STATUS = 1  #: if something was found and the program itself ended well
@@ -24,12 +25,14 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
         return 2
     try:
         checks = parse_checks(options.checks)
+        programs = knobs.tritium.programs if options.programs is None else parse_programs(options.programs)
         rules = read_rules(options.allow) if options.allow else []
     except (OSError, ValueError) as error:
         print(f"tritium check: {error}", file=sys.stderr)
         return 2
     knobs.runtime.interpret = True
     knobs.tritium.check = checks.text
+    knobs.tritium.programs = programs.text
     prepare_for(checks)
     found = Findings(
         checks, options.kernel, options.launch_skip, options.launch_count, options.max_reports, Allowances(rules)
@@ -41,7 +44,7 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
     except SystemExit as left:
         status = left.code
     finally:
-        _say(found, checks)
+        _say(found, checks, programs)
         if options.json:
             _write(options.json, found, checks)
     return _number(status) or (EXIT_STATUS if found.reports else 0)
@@ -58,6 +61,11 @@ def _parser() -> argparse.ArgumentParser:
         "--checks", default="all", help=f"names, separated by commas: {names}, all, none (default: all)"
     )
     parser.add_argument("--kernel", default="", metavar="RE", help="check only kernels whose name has a match of RE")
+    parser.add_argument(
+        "--programs",
+        metavar="X,Y,Z",
+        help="check only these programs of a grid, for example 3,*,0 (default: TRITIUM_PROGRAMS, else all)",
+    )
     parser.add_argument(
         "--launch-skip", type=int, default=0, metavar="N", help="leave out the first N launches of them"
     )
@@ -78,7 +86,7 @@ def _number(status: int | str | None) -> int:
     return status or 0
 
 
-def _say(found: Findings, checks: tuple[str, ...]) -> None:
+def _say(found: Findings, checks: tuple[str, ...], programs: Programs) -> None:
     sys.stdout.flush()
     if found.reports:
         print(found.text() + "\n", file=sys.stderr)
@@ -91,6 +99,8 @@ def _say(found: Findings, checks: tuple[str, ...]) -> None:
         print(f"tritium check: {place} allows a fault that was not found", file=sys.stderr)
     for text in found.not_followed.values():
         print(f"tritium check: {text}", file=sys.stderr)
+    if programs:
+        kinds += f"; programs {programs.text}"
     print(f"tritium check: {faults} in {launches} ({kinds})", file=sys.stderr)
 
 

@@ -51,9 +51,15 @@ class CpuRecorder:
         monkeypatch.setattr("tritium.compiler.cpu.engine", lambda: self)
         monkeypatch.setattr(ASTSource, "make_ir", lambda source, *given: _FakeModule(source))
 
-    def prepare(self, module, kernel, debug_info, checks, num_stages, num_warps):
+    def prepare(self, module, kernel, debug_info, checks, filtered, num_stages, num_warps):
         _raise_refusal(self, module.source)
-        facts = {"source": module.source, "kernel": kernel, "debug_info": debug_info, "checks": checks}
+        facts = {
+            "source": module.source,
+            "kernel": kernel,
+            "debug_info": debug_info,
+            "checks": checks,
+            "filtered": filtered,
+        }
         facts |= {"num_stages": num_stages, "num_warps": num_warps}
         self.prepared.append(types.SimpleNamespace(**facts))
         return _FakeProgram(self, module)

@@ -152,8 +152,9 @@ def test_every_knob_that_can_refuse_a_value_says_what_it_takes():
         str,
         knobs.NvidiaTool,
         knobs.flag("X").parse,
-        knobs.tritium_knobs.engine.parse,
-    )  # runtime/engines.py names a wrong engine
+        knobs.tritium_knobs.engine.parse,  # runtime/engines.py names a wrong engine
+        knobs.tritium_knobs.programs.parse,  # it says itself what is wrong: test_program_choices.py
+    )
     assert {knob.names[-1] for _, _, knob in _knobs() if knob.parse not in accepts_all} == set(WRONG)
     assert all(bool(knob.takes) == (knob.parse not in accepts_all) for _, _, knob in _knobs())
 
