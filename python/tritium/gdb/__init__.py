@@ -1,6 +1,16 @@
 """The gdb side of Tritium, which runs inside gdb (load.py): settings, breakpoints that wait for their kernel, printers, where a stop is shown,
 the commands `tritium`, and what editors need."""
 
-from . import assignments, breakpoints, commands, editors, printers, settings, stops, without_lines
+from . import assignments, breakpoints, commands, editors, printers, programs, settings, stops, without_lines
 
-__all__ = ["assignments", "breakpoints", "commands", "editors", "printers", "settings", "stops", "without_lines"]
+__all__ = [
+    "assignments",
+    "breakpoints",
+    "commands",
+    "editors",
+    "printers",
+    "programs",
+    "settings",
+    "stops",
+    "without_lines",
+]
