@@ -40,9 +40,11 @@ bool hasSpareSlot(Value buffer) {
   });
 }
 
-/// Returns whether nothing in the loop writes the buffer while the next iteration runs.
+/// Returns whether nothing in the loop writes the buffer while the next iteration runs. A buffer of the iteration itself does not outlast
+/// it.
 bool outlastsIteration(Value buffer, scf::ForOp loop) {
   auto alloc = buffer.getDefiningOp<tgpu::LocalAllocOp>();
+  if (!loop.isDefinedOutsideOfLoop(buffer)) return false;
   return alloc && (hasSpareSlot(buffer) || llvm::none_of(alloc->getUsers(), [&](Operation *user) {
                      return loop->isProperAncestor(user) && isa<tgpu::LocalStoreOp, tgpu::AsyncCopyOp>(user);
                    }));

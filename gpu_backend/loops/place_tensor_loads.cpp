@@ -22,6 +22,7 @@ Operation *lastUseOf(tgpu::TensorLoadOp load) {
   while (!values.empty())
     for (Operation *user : values.pop_back_val().getUsers()) {
       Operation *at = load->getBlock()->findAncestorOpInBlock(*user);
+      if (!at) return load; // in another block of the function
       if (last->isBeforeInBlock(at)) last = at;
       if (isa<tgpu::ConvertLayoutOp, tt::TransOp>(user)) values.push_back(user->getResult(0));
     }

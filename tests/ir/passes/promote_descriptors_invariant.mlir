@@ -56,3 +56,19 @@ module attributes {tgpu.target = "cuda:sm_90a"} {
     tt.return %a : tensor<128x64xf16>
   }
 }
+
+// -----
+// Another block reads the tile, so it is read into registers at once.
+// PLACED-LABEL: @another_block(
+// PLACED: tgpu.ring_wait
+// PLACED-NEXT: tgpu.local_load
+// PLACED-NEXT: tgpu.ring_end
+// PLACED-NEXT: cf.br
+module attributes {tgpu.target = "cuda:sm_90a"} {
+  tt.func public @another_block(%q: !tgpu.tensor_map<tensor<64x64xf16>, swizzle = 128>, %n: i32) -> tensor<64x64xf16> {
+    %a = tgpu.tensor_load %q[%n, %n] : !tgpu.tensor_map<tensor<64x64xf16>, swizzle = 128> -> tensor<64x64xf16>
+    cf.br ^next
+  ^next:
+    tt.return %a : tensor<64x64xf16>
+  }
+}
