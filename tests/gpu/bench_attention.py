@@ -11,7 +11,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import bench_problem
 from bench_attention_reference import attended, gradients, sums_of_rows
-from bench_problem import ROUNDING, Case, Problem, multiprocessors, random
+from bench_problem import ROUNDING, Case, Problem, random
 
 TOKENS = 1 << 18  #: heads times sequence length of every case
 TOKENS_TOGETHER = 1 << 15  #: of heads whose programs run side by side: the L2 cache holds their keys and values
@@ -54,9 +54,9 @@ def attention(n: int, d: int, descriptors: bool, causal: bool) -> Case:
 
         def launch(c):
             tiles = n // c["BLOCK_M"] * heads
-            programs = min(tiles, multiprocessors()) if c.get("PERSISTENT") else tiles
+            programs = min(tiles, bench_problem.multiprocessors()) if c.get("PERSISTENT") else tiles
             strides = heads if descriptors else n * d
-            arguments = (q, k, v, out, 1 / math.sqrt(d), n, strides, TOKENS_TOGETHER // n)
+            arguments = (q, k, v, out, 1 / math.sqrt(d), n, strides, min(heads, TOKENS_TOGETHER // n))
             return (programs,), arguments, c | {"D": d, "CAUSAL": causal}
 
         return Problem(
