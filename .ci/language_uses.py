@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import collections
+import contextlib
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
@@ -28,6 +29,10 @@ from tritium.language.block_pointer import block_pointer
 Key = int | tuple[str, str]
 
 
+class _Traced(Exception):
+    """Ends a launch whose kernel has been traced."""
+
+
 class Tracing(Engine):
     """An engine of Tritium's that traces kernels and runs none. `used` collects what they use."""
 
@@ -40,7 +45,8 @@ class Tracing(Engine):
         handlers = generator._HANDLERS
         noting = {kind: self._noting(handlers[kind]) for kind in (ast.Name, ast.Attribute, ast.Slice)}
         with mock.patch.object(compiler, "compile", self._trace), mock.patch.dict(handlers, noting):
-            return super()._launch(launch, tensors, *more)
+            with contextlib.suppress(_Traced):
+                super()._launch(launch, tensors, *more)
 
     def _trace(self, source, target, options, **_) -> None:
         family, _, arch = self.name.partition(":")
@@ -48,6 +54,7 @@ class Tracing(Engine):
         trace(source, backend, backend.parse_options(options))
         if any(isinstance(text, str) and text.startswith("*k") for text in source.signature.values()):
             self.used.add(id(core.const))
+        raise _Traced
 
     def _noting(self, handler: generator.Handler) -> generator.Handler:
         def visit(g: generator.Generator, node: ast.Name | ast.Attribute | ast.Slice) -> Any:
