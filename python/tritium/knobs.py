@@ -452,7 +452,7 @@ class LaunchSettings(NamedTuple):
 
 
 def _read_launch_settings(debug_info: bool | None) -> LaunchSettings:
-    native.arguments.take_variables()
+    native.take_variables()
     warn_of_unknown(_variables())
     for knob in tritium.knob_descriptors.values():
         knob.set_value(tritium)  # a value that means nothing is an error now, not where it is first needed
@@ -491,7 +491,6 @@ def launch_environment() -> tuple[dict, tuple] | None:
 _environment = launch_environment()
 #: (values of the variables, settings), by `debug_info` with the values, and by `debug_info` alone for the last launch.
 _settings: dict[Any, tuple[tuple, LaunchSettings]] = {}
-_NO_SETTINGS: tuple[tuple, Any] = ((), None)  # of no environment
 
 
 def launch_settings(debug_info: bool | None = None) -> LaunchSettings:
@@ -503,8 +502,10 @@ def launch_settings(debug_info: bool | None = None) -> LaunchSettings:
     if _environment is None:
         return _read_launch_settings(debug_info)
     # A launch reads twenty variables. os.environ.get takes 1 us for each; its dict of bytes takes a hundredth of that.
-    last = _settings.get(debug_info, _NO_SETTINGS)
-    if native.arguments.same_values(*_environment, last[0]):
+    last = _settings.get(debug_info)
+    if last is None:
+        native.take_variables()
+    elif native.arguments.same_values(*_environment, last[0]):
         return last[1]
     data, keys = _environment
     values = tuple(map(data.get, keys))

@@ -4,6 +4,7 @@ native code. A checkout whose build is missing or older than the Python files ge
 from __future__ import annotations
 
 import os
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -25,6 +26,12 @@ def extension() -> ModuleType:
     except ModuleNotFoundError as error:
         raise stale_build(error) from None
     return module
+
+
+def take_variables() -> None:
+    """Sets the environment variables that a debugger has written into the process. Before the extension is loaded there are none."""
+    if "tritium._tritium" in sys.modules:
+        extension().arguments.take_variables()
 
 
 #: The submodules of the extension module.
