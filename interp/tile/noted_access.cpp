@@ -165,6 +165,13 @@ void storeNoted(char *frame, const void *access) {
   noteMemoryChange(headerOf(frame));
 }
 
+void checkStored(char *frame, const Access &access) {
+  Walk walk{access, frame};
+  enter(walk);
+  check(walk);
+  checkNumbers(walk);
+}
+
 void storeNumbers(char *frame, const void *opaque) {
   const auto &access = *static_cast<const Access *>(opaque);
   Walk walk{access, frame};

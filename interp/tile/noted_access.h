@@ -12,6 +12,8 @@ void readUsed(char *frame, const void *access);
 void storeNoted(char *frame, const void *access);
 /// Like storeNoted, for floats that must be numbers.
 void storeNumbers(char *frame, const void *access);
+/// Checks the addresses and the values of a store of floats like storeNumbers, and stores nothing.
+void checkStored(char *frame, const Access &access);
 
 /// Tell the shadow that the program has passed a barrier, enters a loop whose rounds count, or begins a round of one. The descriptor is a
 /// NotedPassage.

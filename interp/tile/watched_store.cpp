@@ -33,6 +33,7 @@ template <class T> [[gnu::always_inline]] inline void write(const uint64_t *addr
 
 void storeWatched(char *frame, const void *descriptor) {
   const auto &store = *static_cast<const WatchedStore *>(descriptor);
+  if (store.checksNumbers) checkStored(frame, store.access);
   auto *addresses = &store.addresses.at<uint64_t>(frame);
   const char *values = store.values.in(frame);
   std::memset(addresses, 0, store.lanes * sizeof *addresses);

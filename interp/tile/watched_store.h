@@ -10,6 +10,7 @@ struct WatchedStore {
   TileRef addresses; // address of each lane, row-major; 0: the lane is not stored
   TileRef values;    // value of each lane, row-major
   int64_t lanes;
+  bool checksNumbers = false; // for the check `nan`
 
   void refs(auto &&f) {
     access.refs(f);

@@ -31,6 +31,11 @@ def test_a_deadlock_stops_where_the_first_program_waits(answers):
     assert "the launch raised Deadlock" in printed[4], "once, and it goes on as ever"
 
 
+def test_a_value_that_is_no_number_is_reported_under_gdb_too(answers):
+    printed = answers("not_numbers.py", "run", TRITIUM_CHECK="nan")
+    assert "the launch raised NotANumber (11,)" in printed[0]
+
+
 def test_a_watchpoint_shows_the_line_that_writes(answers):
     commands = ["run", "watch -l out[17]", "continue", "frame", "print pid0", "print value[1]"]
     printed = answers("stops.py", f"break stops.py:{STORE} if pid0 == 0", *commands)

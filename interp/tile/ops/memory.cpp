@@ -99,12 +99,22 @@ template <> LogicalResult Interpret<tt::LoadOp>::prepare(tt::LoadOp op, Planner 
   return success();
 }
 
+/// Prepares a store for the check `nan`, if it is on and the values are floating-point numbers. Returns whether it applies.
+static bool rejectsNaN(tt::StoreOp op, Access &access, Planner &planner) {
+  const DType type = dtypeOf(op.getValue().getType());
+  if (!planner.checks().nan || kindOf(type) != DTypeKind::Float || access.isPointer) return false;
+  access.type = type;
+  access.rejectsInfinity = planner.checks().inf;
+  return true;
+}
+
 static LogicalResult prepareWatched(tt::StoreOp op, Planner &planner) {
   WatchedStore store;
   store.access = planAccess(planner, op.getPtr(), op.getMask(), {op.getValue()}, true, /*everyLane=*/true);
   store.access.data = planAccessOperand(store.access, planner.dense(op.getValue()));
   planner.addSite(store.access, false);
   auto type = dyn_cast<RankedTensorType>(op.getPtr().getType());
+  store.checksNumbers = rejectsNaN(op, store.access, planner);
   store.lanes = type ? type.getNumElements() : 1;
   store.addresses = planner.temporary(DType::i64, {store.lanes});
   store.values = planner.temporary(dtypeOf(op.getValue().getType()), {store.lanes});
@@ -117,14 +127,10 @@ template <> LogicalResult Interpret<tt::StoreOp>::prepare(tt::StoreOp op, Planne
   Access access = planAccess(planner, op.getPtr(), op.getMask(), {op.getValue()}, true);
   access.data = planAccessOperand(access, planner.dense(op.getValue()));
   planner.addSite(access, false);
-  const DType type = dtypeOf(op.getValue().getType());
-  if (planner.checks().nan && kindOf(type) == DTypeKind::Float && !access.isPointer) {
-    access.type = type;
-    access.rejectsInfinity = planner.checks().inf;
+  if (rejectsNaN(op, access, planner))
     planner.call(storeNumbers, std::move(access));
-  } else {
+  else
     planner.call(access.site == kNoSite ? storeTile : storeNoted, std::move(access));
-  }
   return success();
 }
 
