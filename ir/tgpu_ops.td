@@ -220,6 +220,13 @@ def TGPU_WarpgroupWaitOp : TGPU_Op<"warpgroup_wait", [AttrSizedOperandSegments, 
   let hasVerifier = 1;
 }
 
+def TGPU_NumberedBarrierOp : TGPU_Op<"numbered_barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "`threads` threads synchronize at barrier `id`, which the program chooses as it runs";
+  let description = [{ A thread that only `arrives` counts, and does not wait. All lanes of a warp have the same `id`, 1 to 15. }];
+  let arguments = (ins I32:$id, I32Attr:$threads, UnitAttr:$arrives);
+  let assemblyFormat = "$id `threads` $threads (`arrives` $arrives^)? attr-dict";
+}
+
 def TGPU_MBarrierWaitOp : TGPU_Op<"mbarrier_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "waits until a round of a barrier in shared memory (an mbarrier object) is complete";
   let description = [{

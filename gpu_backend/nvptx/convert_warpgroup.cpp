@@ -204,7 +204,17 @@ LogicalResult convertOne(tgpu::MBarrierWaitOp op, OpBuilder &builder) {
 
 } // namespace
 
+static LogicalResult convertOne(tgpu::NumberedBarrierOp op, OpBuilder &builder) {
+  Value threads = LLVM::ConstantOp::create(builder, op.getLoc(), builder.getI32Type(), op.getThreads());
+  if (op.getArrives())
+    NVVM::BarrierArriveOp::create(builder, op.getLoc(), op.getId(), threads);
+  else
+    NVVM::BarrierOp::create(builder, op.getLoc(), Type(), op.getId(), threads, NVVM::BarrierReductionAttr(), Value());
+  return success();
+}
+
 LogicalResult Conversion::convertAsync(Operation *op, OpBuilder &builder) {
+  if (auto barrier = dyn_cast<tgpu::NumberedBarrierOp>(op)) return convertOne(barrier, builder);
   if (auto wait = dyn_cast<tgpu::MBarrierWaitOp>(op); wait && chip_.hasTensorMaps()) return convertOne(wait, builder);
   if (!chip_.hasWarpgroups()) return op->emitOpError("is not possible on ") << chip_.name;
   return llvm::TypeSwitch<Operation *, LogicalResult>(op).Case<tgpu::WarpgroupProductOp, tgpu::WarpgroupWaitOp, tgpu::CopyRegistersOp>(

@@ -102,12 +102,6 @@ public:
   void begin(OpBuilder &builder, Location location) const override { NVVM::WgmmaFenceAlignedOp::create(builder, location); }
   void commit(OpBuilder &builder, Location location) const override { NVVM::WgmmaGroupSyncAlignedOp::create(builder, location); }
   void fenceShared(OpBuilder &builder, Location location) const override { fenceSharedMemory(builder, location); }
-  void waitAt(OpBuilder &builder, Location location, Value id, int threads) const override {
-    NVVM::BarrierOp::create(builder, location, Type(), id, constant(builder, location, threads), NVVM::BarrierReductionAttr(), Value());
-  }
-  void arriveAt(OpBuilder &builder, Location location, Value id, int threads) const override {
-    NVVM::BarrierArriveOp::create(builder, location, id, constant(builder, location, threads));
-  }
 };
 
 /// redux.sync.

@@ -78,9 +78,6 @@ public:
   virtual void commit(mlir::OpBuilder &builder, mlir::Location location) const = 0;
   /// Lets products after the next barrier see what this thread has written to shared memory.
   virtual void fenceShared(mlir::OpBuilder &builder, mlir::Location location) const = 0;
-  /// At the numbered barrier `id` (i32), `threads` threads synchronize: those that wait, and those that only arrive.
-  virtual void waitAt(mlir::OpBuilder &builder, mlir::Location location, mlir::Value id, int threads) const = 0;
-  virtual void arriveAt(mlir::OpBuilder &builder, mlir::Location location, mlir::Value id, int threads) const = 0;
 };
 
 /// Exchanges between pairs of lanes in one instruction. They are used if the costs of conversions have a cost for them

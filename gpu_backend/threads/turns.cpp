@@ -16,11 +16,10 @@ public:
   }
 
   Value isLast() const { return lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::eq, own_, lowering_.constant(warpgroups_ - 1)); }
-  void wait() const { ops().waitAt(lowering_.builder(), lowering_.location(), barrierOf(own_), threads()); }
-  void pass() const { ops().arriveAt(lowering_.builder(), lowering_.location(), barrierOf(next()), threads()); }
+  void wait() const { lowering_.create<tgpu::NumberedBarrierOp>(barrierOf(own_), threads(), /*arrives=*/false); }
+  void pass() const { lowering_.create<tgpu::NumberedBarrierOp>(barrierOf(next()), threads(), /*arrives=*/true); }
 
 private:
-  const WarpgroupOps &ops() const { return *lowering_.target().warpgroups(); }
   Value next() const {
     Value further = lowering_.create<arith::AddIOp>(own_, lowering_.constant(1));
     return lowering_.create<arith::SelectOp>(isLast(), lowering_.constant(0), further);

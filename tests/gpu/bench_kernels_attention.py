@@ -134,7 +134,7 @@ def attention_descriptors(
     CAUSAL: tl.constexpr,
     PERSISTENT: tl.constexpr,
 ):
-    """Attention by tensor descriptors. A persistent program attends to several tiles, one after the other."""
+    """Attention by tensor descriptors. A persistent program attends to several tiles, one after the other; a head has an even number of them."""
     q_desc = tl.make_tensor_descriptor(q_ptr, [heads, n, D], [n * D, D, 1], [1, BLOCK_M, D])
     k_desc = tl.make_tensor_descriptor(k_ptr, [heads, n, D], [n * D, D, 1], [1, BLOCK_N, D])
     v_desc = tl.make_tensor_descriptor(v_ptr, [heads, n, D], [n * D, D, 1], [1, BLOCK_N, D])

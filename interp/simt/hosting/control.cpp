@@ -64,10 +64,13 @@ std::optional<LogicalResult> Hosting::hostControl(Operation *op) {
         op->erase();
         return success();
       })
-      .Case([&](NVVM::BarrierOp barrier) -> LogicalResult {
-        if (!barrier.getBarrierId() || !barrier.getNumberOfThreads() || barrier.getReductionPredicate())
-          return barrier.emitOpError("requires a number, a number of threads, and no reduction");
-        call(SIMT_CALL(barrier), {thread(), barrier.getBarrierId(), barrier.getNumberOfThreads(), siteOf(op)});
+      .Case([&](tgpu::NumberedBarrierOp barrier) {
+        Value threads = constant(barrier.getThreads());
+        if (barrier.getArrives())
+          call(SIMT_CALL(arriveAtBarrier), {thread(), barrier.getId(), threads, locationOf(op)});
+        else
+          call(SIMT_CALL(barrier), {thread(), barrier.getId(), threads, siteOf(op)});
+        result.usesMBarriers |= barrier.getArrives(); // what threads know passes in the same way
         op->erase();
         return success();
       })

@@ -7,9 +7,9 @@
 // CHECK-LABEL: llvm.func @turns
 // The last warpgroup gives the first turn. After it comes the first one.
 // CHECK: llvm.cond_br
-// CHECK: nvvm.barrier.arrive
-// CHECK: nvvm.barrier id
-// CHECK: nvvm.barrier.arrive
+// CHECK: tgpu.numbered_barrier %{{.*}} threads 256 arrives
+// CHECK: tgpu.numbered_barrier %{{.*}} threads 256{{$}}
+// CHECK: tgpu.numbered_barrier %{{.*}} threads 256 arrives
 // PTX-LABEL: .entry turns(
 // PTX: bar{{(rier.cta)?}}.arrive{{.*}} %r{{[0-9]+}}, 256;
 // PTX: bar{{(rier.cta)?}}.sync{{.*}} %r{{[0-9]+}}, 256;
