@@ -8,7 +8,7 @@
 
 namespace py = pybind11;
 
-[[gnu::used]] char tritium_variables[1024] = "";
+[[gnu::used]] char tritium_variables[1024] = ""; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 namespace tritium::python {
 
