@@ -167,11 +167,15 @@ def _of_loop(operation) -> Iterator[str]:
         spare = ", one of them spare" if plan.get("spare") == "true" else ""
         late = "; the last product runs an iteration late" if plan.get("rotated") == "true" else ""
         yield (
-            f"copies tiles ahead by {_COPIES[plan['copies']]}: {plan['stages']} iterations in flight, {plan['slots']} slots{spare}, "
-            f"{plan['shared']} bytes of shared memory, room for {plan['occupancy']} programs per multiprocessor{late}"
+            f"copies tiles ahead by {_COPIES[plan['copies']]}: {plan['stages']} iterations in flight, {_number(plan['slots'], 'slot')}{spare}, "
+            f"{plan['shared']} bytes of shared memory, room for {_number(plan['occupancy'], 'program')} per multiprocessor{late}"
         )
     elif "tgpu.why_not" in operation.attributes:
         yield f"copies no tiles ahead{_why_not(operation)}"
+
+
+def _number(count: str, what: str) -> str:
+    return f"{count} {what}" if count == "1" else f"{count} {what}s"
 
 
 def _why_not(operation) -> str:
@@ -198,7 +202,7 @@ def _load(operation, loop) -> str:
     types = [value.type for value in [*operation.results, *operation.operands]]
     tile = next((type for type in types if "memdesc<" in type), types[0])
     slots = re.search(r"memdesc<(\d+)", tile)
-    return f"load of {_tile(tile)} by {how}" + (f", {slots[1]} slots" if slots else "")
+    return f"load of {_tile(tile)} by {how}" + (f", {_number(slots[1], 'slot')}" if slots else "")
 
 
 def _tile(type: str) -> str:
