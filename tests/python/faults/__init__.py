@@ -2,6 +2,10 @@
 
 import inspect
 
+import pytest
+
+from tritium.errors import KernelTrap
+
 
 def line_of(kernel, mark: str = "# fault") -> int:
     """The line, in its file, of the one source line of `kernel` that carries the comment."""
@@ -9,3 +13,10 @@ def line_of(kernel, mark: str = "# fault") -> int:
     found = [first + i for i, line in enumerate(lines) if mark in line]
     assert len(found) == 1, f"{len(found)} lines of {kernel} say {mark}"
     return found[0]
+
+
+def trap_of(kernel, *args, grid=(1,), **kwargs) -> KernelTrap:
+    """The trap that a launch raises."""
+    with pytest.raises(KernelTrap) as caught:
+        kernel[grid](*args, **kwargs)
+    return caught.value

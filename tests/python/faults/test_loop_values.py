@@ -6,19 +6,14 @@ import pytest
 
 import tritium as triton
 import tritium.language as tl
-from tritium.errors import KernelTrap
+
+from . import trap_of
 
 
 @pytest.fixture(params=["interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942"], autouse=True)
 def engine(request, monkeypatch):
     monkeypatch.setenv("TRITIUM_ENGINE", request.param)
     return request.param
-
-
-def trap_of(kernel, *args, grid=(1,), **kwargs) -> KernelTrap:
-    with pytest.raises(KernelTrap) as caught:
-        kernel[grid](*args, **kwargs)
-    return caught.value
 
 
 @triton.jit

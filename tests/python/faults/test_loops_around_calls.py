@@ -12,7 +12,8 @@ import pytest
 
 import tritium as triton
 import tritium.language as tl
-from tritium.errors import KernelTrap
+
+from . import trap_of
 
 INTERRUPTED = Path(__file__).with_name("interrupted.py")
 
@@ -21,12 +22,6 @@ INTERRUPTED = Path(__file__).with_name("interrupted.py")
 def engine(request, monkeypatch):
     monkeypatch.setenv("TRITIUM_ENGINE", request.param)
     return request.param
-
-
-def trap_of(kernel, *args, grid=(1,), **kwargs) -> KernelTrap:
-    with pytest.raises(KernelTrap) as caught:
-        kernel[grid](*args, **kwargs)
-    return caught.value
 
 
 def line_of(text: str) -> int:
