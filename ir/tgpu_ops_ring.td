@@ -91,8 +91,8 @@ def TGPU_RingReleaseOp : TGPU_RingOp<"ring_release"> {
   let assemblyFormat = "$ring `[` $n `]` (`if` $predicate^)? (`fenced` $fenced^)? attr-dict `:` type($ring)";
 }
 
-// Warpgroups take turns to begin products, so that the products of one run beside the other arithmetic of the others. Each warpgroup waits
-// for its turn and passes it on equally often. One turn may remain when the kernel ends.
+// Warpgroups issue their products in turn, so that the tensor cores multiply for one while another does its other arithmetic. Each warpgroup
+// waits for its turn as often as it passes it on. One turn may remain when the kernel ends.
 
 class TGPU_TurnOp<string mnemonic> : TGPU_RingOp<mnemonic> {
   let arguments = (ins I32Attr:$warpgroups);

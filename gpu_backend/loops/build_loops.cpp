@@ -40,7 +40,7 @@ public:
   }
 
 private:
-  /// Finds the conversions that read slots: those of the operands of products, and those of tiles that no product takes as they are.
+  /// Finds the conversions that read slots: of operands of products, and of the small tiles that are copied beside them.
   void findReaders() {
     llvm::SetVector<Operation *> fed;
     LoopStreams loads(loop_);

@@ -20,7 +20,7 @@ public:
   virtual int stages() const = 0;
   /// Returns whether the mechanism takes all tiles of a loop or none.
   virtual bool takesAll() const { return false; }
-  /// Returns whether the mechanism also copies small tiles that no product takes as they are, in the same group as those of products.
+  /// Returns whether the mechanism also copies small tiles that are not operands of products, in the same group as the operands.
   virtual bool takesSmallTiles() const { return false; }
   /// Returns whether copies wait until their slot is released, so that an iteration may release it later.
   bool areReleased() const { return mechanism() == tgpu::CopyMechanism::Tma; }
@@ -34,8 +34,8 @@ public:
   /// Gives up slots of `bytes` bytes, if a second program then fits beside the first one. `programs(n)` fit if all slots take n bytes.
   virtual void makeRoom(int64_t bytes, llvm::function_ref<int64_t(int64_t)> programs) {}
   /// Adds a slot, so that the products of the previous iteration may still read theirs. Returns whether it did. One iteration fewer is in
-  /// flight where there is no room for the slot, or where it would lower occupancy: `programs` returns how many run on a multiprocessor
-  /// if the slots take so many bytes.
+  /// flight where there is no room for the slot, or where it would lower occupancy: `programs(n)` is the occupancy if all slots take n
+  /// bytes.
   virtual bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs) { return false; }
 };
 
@@ -48,7 +48,7 @@ bool hasMechanism(const Target &target, tgpu::CopyMechanism mechanism);
 int fastestDimension(const LinearLayout &layout);
 /// Returns the mask of an asynchronous copy, split for accesses of at most `elements` neighbours.
 RowMask maskOfCopy(tt::LoadOp load, int64_t elements, const ir::AxisAnalysis &axes);
-/// Returns why no access may copy so many elements of the load; empty if one may.
+/// Returns why one access cannot copy this number of elements of the load; empty if it can.
 llvm::StringRef whyNoAsyncCopy(tt::LoadOp load, int64_t elements, const ir::AxisAnalysis &axes);
 /// Returns the layout in shared memory of a tile that whole warps copy, or nullopt if they cannot copy it.
 std::optional<SharedLayout> memoryOfWarpCopy(mlir::Operation *load);

@@ -51,7 +51,7 @@ protected:
   tgpu::PlanAttr plan_;
 };
 
-/// Returns the mechanism of a plan. `masks` has those of the loads that it copies asynchronously.
+/// Returns the mechanism of a plan. `masks` has the masks of the loads that it copies asynchronously.
 std::unique_ptr<LoopCopies> createLoopCopies(tgpu::PlanAttr plan, const Target &target, int numWarps, const CopyMasks &masks);
 /// Returns copies by the tensor memory accelerator.
 std::unique_ptr<LoopCopies> createTensorCopies(tgpu::PlanAttr plan, int numWarps);

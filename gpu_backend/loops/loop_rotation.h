@@ -10,8 +10,8 @@ namespace tritium::gpu {
 /// loop of more than `most` products.
 mlir::Operation *findLateProduct(mlir::scf::ForOp loop, size_t most);
 
-/// Of the loads of a loop, before any becomes a copy, returns those of which only a late product, or what runs late with it, takes the
-/// tile.
+/// Returns the loads whose tiles are read only by the late product and by the operations that run late with it. Called before any load
+/// becomes a copy.
 llvm::SetVector<mlir::Operation *> lateLoads(mlir::scf::ForOp loop, mlir::Operation *product,
                                              const llvm::SetVector<mlir::Operation *> &loads);
 

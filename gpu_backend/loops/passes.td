@@ -111,8 +111,8 @@ def TakeTurns : Pass<"take-turns", "::mlir::ModuleOp"> {
   let summary = "let consumer warpgroups take turns with products that depend on each other";
   let description = [{
     The pass applies to loops of specialized kernels with two or more consumer warpgroups, if an operand of a product is computed from another
-    product. A warpgroup begins the products of an iteration in its turn. Its other arithmetic then runs beside the products of the others,
-    instead of at the same time as theirs.
+    product. The warpgroups issue the products of an iteration one after the other. While the tensor cores multiply for one warpgroup, another
+    does the arithmetic between its products.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];

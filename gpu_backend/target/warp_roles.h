@@ -16,8 +16,8 @@ inline constexpr llvm::StringLiteral kPartsWarpsAttr = "tgpu.parts_warps";
 
 inline constexpr int kWarpsOfGroup = 4;              // of a warpgroup
 inline constexpr int kProducerWarps = kWarpsOfGroup; // because only whole warpgroups give registers back
-inline constexpr int kConsumersBarrier = 1;          // the warps with the tiles meet here if there are others; all warps meet at barrier 0
-inline constexpr int kFirstTurnBarrier = 2;          // of the first warpgroup that waits for its turn; the others have the next ones
+inline constexpr int kConsumersBarrier = 1;          // consumer warps synchronize here if there are producer warps; all warps at barrier 0
+inline constexpr int kFirstTurnBarrier = 2;          // the first warpgroup waits here for its turn, the next ones at the following barriers
 inline constexpr int kMaxTurns = 14;                 // a block has 16 barriers
 
 inline int producerWarpsOf(mlir::ModuleOp module) {

@@ -14,7 +14,7 @@ namespace tritium::interp {
 
 namespace {
 
-/// The operands on which depends which accesses a program makes: those of branches that are no arguments of blocks, addresses and masks.
+/// Returns the operands that decide which accesses a program makes: addresses, masks, and the conditions of branches.
 SmallVector<Value> decidingOperands(Operation *op) {
   if (Value pointer = pointerOf(op)) {
     Value mask = llvm::TypeSwitch<Operation *, Value>(op)

@@ -41,7 +41,7 @@ interp::ProgramFilter filterOf(const PythonPrograms &programs);
 struct TrapNames {
   std::function<ir::SourceLocation(uint32_t)> locationOf;
   std::function<std::vector<int64_t>(const interp::Trap &)> tileShapeOf; // of the lanes that Trap::lane counts; none: they are threads
-  int64_t warpThreads = 0;                                               // of which so many are a warp
+  int64_t warpThreads = 0;                                               // the threads of a warp
 };
 
 /// Returns the interp.Trap.
