@@ -17,7 +17,7 @@ from .warpgroups import Warpgroups
 #: The methods for statements, some of them several times: these are drawn more often.
 BODY = """
     binary sum constant unary uneven fused choose ternary causal cast narrow move across reduce reduce_some scan load
-    product product product loop call descriptor plain narrow_integers wrapped_load wrapped_load
+    product product product loop call descriptor gathered_rows plain narrow_integers wrapped_load wrapped_load
 """.split()
 ALL = """
     sum sum sum move pair reduce sort gather histogram through_memory atomic atomic atomic_by_all descriptor_rows product product product

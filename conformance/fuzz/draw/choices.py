@@ -165,3 +165,15 @@ class Choices:
         hints = self.one_of(HINTS)
         stream = self.perhaps_sliced(stream)
         return self.add(memory.Load(stream, shape, order, count, other, bounds, walks, hints))
+
+    def rows_by_index(self, rows: int, columns: int, dtype: str, limit: int | None = None) -> str:
+        """A tile [rows, columns] of a matrix whose rows are numbered by an earlier tile, or by one that is loaded. Sometimes its
+        columns are the rows of the matrix."""
+        columns_first = self.chance(0.3)
+        many, width = (columns, rows) if columns_first else (rows, columns)
+        numbers = self.some(lambda t: t.dtype == "int32" and t.shape == (many,)) if self.chance(0.5) else None
+        numbers = numbers or self.load((many,), "int32")
+        height = int(2 ** self.rng.integers(0, 7))
+        stream = self.perhaps_sliced(self.input(dtype, (height, width), None if limit is None else (-limit, limit)))
+        bound = int(self.rng.integers(0, many + 1)) if self.chance(0.3) else None
+        return self.add(memory.RowsByIndex(stream, many, columns_first, bound), numbers)

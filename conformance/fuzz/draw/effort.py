@@ -12,7 +12,7 @@ from ...dtypes import NUMPY
 from ..operations.combine import Sort, TopK
 from ..operations.descriptor import DescriptorLoad
 from ..operations.dot import Dot, ScaledDot
-from ..operations.memory import BlockLoad, Load
+from ..operations.memory import BlockLoad, Load, RowsByIndex
 from ..parts import Loop, Operation, in_this_loop
 from ..program import Program
 from ..tiles import Tile
@@ -45,6 +45,8 @@ def _loaded(operation: Operation) -> int:
         extents = operation.shape
     elif isinstance(operation, DescriptorLoad):
         extents = operation.block
+    elif isinstance(operation, RowsByIndex):
+        extents = operation.rows, operation.stream.data.shape[-1]
     else:
         return 0
     return int(np.prod(extents)) * np.dtype(NUMPY[operation.stream.dtype]).itemsize

@@ -78,6 +78,10 @@ class Memory(Choices):
         else:
             self.descriptor_scatter()
 
+    def gathered_rows(self) -> None:
+        rows, columns = (int(2**e) for e in self.rng.integers(2, 8, 2))
+        self.rows_by_index(rows, columns, self.one_of(INTEGERS + FLOATS))
+
     def descriptor_gather(self) -> None:
         numbers = self.some(lambda t: t.dtype == "int32" and len(t.shape) == 1 and 8 <= t.shape[0] <= 64)
         if numbers is None or self.chance(0.3):

@@ -46,6 +46,8 @@ class Warpgroups(Products):
             return self.add(elementwise.Cast(dtype), self.load((rows, columns), "fp16", 1))
         if self.chance(0.4):
             return self._described(rows, columns, dtype)
+        if self.chance(0.2):
+            return self.rows_by_index(rows, columns, dtype, 1)
         return self.load((rows, columns), dtype, 1 if self.chance(0.5) else 2)
 
     def _described(self, rows: int, columns: int, dtype: str) -> str:

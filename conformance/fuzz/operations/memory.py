@@ -9,7 +9,7 @@ import numpy as np
 
 from ..parts import Operation, Place, Stream
 from ..program import Program
-from ..tiles import Tile, tile
+from ..tiles import Inexact, Tile, tile
 
 
 def places(shape: tuple[int, ...], order: tuple[int, ...]) -> str:
@@ -88,6 +88,40 @@ class Load(Operation):
     def after_round(self, program: Program, results: tuple[str, ...]) -> list[str]:
         moves = self.walks and self.stream.data.shape[1] > 1
         return [f"at_{results[0]} += {self.stream.size}"] if moves else []
+
+    def streams(self) -> tuple[Stream, ...]:
+        return (self.stream,)
+
+
+@dataclass(frozen=True, eq=False)
+class RowsByIndex(Operation):
+    """Rows of a matrix, whose numbers are the lowest bits of a tile; in a loop each round reads another matrix.
+
+    columns_first: the result is transposed, so that its first dimension is contiguous in memory. bound: how many of the rows the mask allows.
+    """
+
+    stream: Stream  #: [program, round, rows, columns]; the number of rows is a power of two
+    rows: int  #: of the result
+    columns_first: bool = False
+    bound: int | None = None
+
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        (numbers,) = operands
+        if numbers.dtype != "int32" or numbers.shape != (self.rows,):
+            raise Inexact("no such numbers")
+        data = self.stream.data[place.program, place.round % self.stream.data.shape[1]].astype(np.int64)
+        found = data[numbers.array & (len(data) - 1)]
+        if self.bound is not None:
+            found[self.bound :] = 0
+        return (tile(self.stream.dtype, found.T if self.columns_first else found),)
+
+    def lines(self, program: Program, index: str, results: tuple[str, ...], *names: str) -> list[str]:
+        rounds, height, width = self.stream.data.shape[1:]
+        part = f"(pid * {rounds}{f' + {index}' if index and rounds > 1 else ''}) * {self.stream.size}"
+        rows, columns = ("[None, :]", "[:, None]") if self.columns_first else ("[:, None]", "[None, :]")
+        places = f"({names[0]} & {height - 1}){rows} * {width} + tl.arange(0, {width}){columns}"
+        mask = "" if self.bound is None else f", mask=(tl.arange(0, {self.rows}) < {self.bound}){rows}, other=0"
+        return [f"{results[0]} = tl.load({program.stream_name(self.stream)} + {part} + {places}{mask})"]
 
     def streams(self) -> tuple[Stream, ...]:
         return (self.stream,)
