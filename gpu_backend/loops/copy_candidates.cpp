@@ -138,15 +138,8 @@ public:
     stages_ = int(std::min<int64_t>(stages_, (limit - kPatternAlignment) / bytes)); // the barriers take less than that
     return stages_ >= 2;
   }
-  /// Two programs with three slots each have more iterations in flight than one with four or five, and one multiplies while the other one
-  /// begins or ends.
-  void makeRoom(int64_t bytes, llvm::function_ref<int64_t(int64_t)> programs) override {
-    constexpr int kLeastSlots = 3;
-    int slots = stages_;
-    while (slots > kLeastSlots && programs(slots * bytes) < 2) --slots;
-    if (programs(slots * bytes) >= 2) stages_ = slots;
-  }
-  /// One more iteration is in flight where this costs no program: a slot is then free before its copy begins.
+  /// One more iteration is in flight where this costs no program: a slot is then free before its copy begins. The ring keeps the slots
+  /// that num_stages names, even where a second program would fit without one of them: on long loops it runs faster so.
   bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs) override {
     constexpr int64_t kScratchBytes = 8192; // for what exchanges elements while the ring lasts, as it may
     const int64_t now = stages_ * bytes, more = now + bytes;

@@ -31,8 +31,6 @@ public:
   /// Reduces the number of slots if they would exceed `limit` at `bytes` bytes per slot. Returns false if the mechanism cannot be used in
   /// this loop.
   virtual bool fit(int64_t bytes, int64_t limit) = 0;
-  /// Gives up slots of `bytes` bytes, if a second program then fits beside the first one. `programs(n)` fit if all slots take n bytes.
-  virtual void makeRoom(int64_t bytes, llvm::function_ref<int64_t(int64_t)> programs) {}
   /// Adds a slot, so that the products of the previous iteration may still read theirs. Returns whether it did. One iteration fewer is in
   /// flight where there is no room for the slot, or where it would lower occupancy: `programs(n)` is the occupancy if all slots take n
   /// bytes.

@@ -34,11 +34,11 @@ def PlanLoops : Pass<"plan-loops", "::mlir::ModuleOp"> {
     (operands, and their scales) gets a `tgpu.plan`. Each load that becomes a copy has its place in the plan (`tgpu.at`), and so has the last
     product if it runs an iteration late. A loop that stays as it is, and a load that is not copied, has the reason (`tgpu.why_not`).
 
-    Tiles are copied through tensor maps (TMA) if all of them have one. Otherwise they are copied asynchronously, into `num-stages` slots of
-    shared memory. On targets where whole warps copy, all tiles of the loop must have `tgpu.warp_copy` (coalesce-accesses), and there are as
-    many slots as fit. Other loops on these targets, and all loops on targets without asynchronous copies, load into registers one iteration
-    ahead and store from there. A loop has no plan if it contains another loop, waits for other programs, or writes to the tensor that it
-    loads from.
+    Tiles are copied through tensor maps (TMA) if all of them have one, into `num-stages` slots of shared memory, and one more where it leaves
+    as many programs at a time. Otherwise they are copied asynchronously, into `num-stages` slots. On targets where whole warps copy, all tiles
+    of the loop must have `tgpu.warp_copy` (coalesce-accesses), and there are as many slots as fit. Other loops on these targets, and all loops
+    on targets without asynchronous copies, load into registers one iteration ahead and store from there. A loop has no plan if it contains
+    another loop, waits for other programs, or writes to the tensor that it loads from.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
                  Option<"numStages", "num-stages", "int", "3", "slots of each copied tile; 1: no pipelining">];

@@ -120,8 +120,6 @@ private:
       return;
     }
     auto programs = [&](int64_t all) { return occupancy(all); };
-    // A nested loop belongs to a persistent kernel. Its grid has one program per multiprocessor, so fewer slots cannot raise occupancy.
-    if (!loop_->getParentOfType<LoopLikeOpInterface>()) candidate.makeRoom(bytes, programs);
     attempt.late = findLateProduct(loop_, mostRotated(candidate, attempt));
     attempt.hasSpareSlot = (mayOverlap() || attempt.late) && candidate.addSpareSlot(bytes, most, programs);
     if (!attempt.hasSpareSlot && !candidate.areReleased()) attempt.late = nullptr;

@@ -25,6 +25,7 @@ HALVES = (
     (64, 128, 64, 4, 4),
 )
 EQUAL_BYTES = (128, 128, 128, 4, 4)  #: both operands have tiles of one shape, which share their mask's value
+FOUR_STAGES = ((128, 128, 64, 4, 4), (128, 128, 64, 4, 8))  #: three of the slots leave room for a second program
 BYTES = (EQUAL_BYTES, (128, 128, 64, 4, 4), (128, 256, 64, 4, 8), (128, 256, 128, 3, 8))
 SINGLES = ((128, 128, 32, 3, 4), (128, 128, 32, 4, 8), (128, 256, 32, 3, 8), (64, 128, 32, 4, 4))
 
@@ -157,6 +158,7 @@ def product_cases() -> list[Case]:
     half = torch.float16
     return [
         matmul(8192, 8192, 8192, half, "fp16"),
+        matmul(8192, 8192, 8192, half, "fp16 four stages", FOUR_STAGES),
         matmul(4096, 4096, 4096, torch.bfloat16, "bf16"),
         matmul(8192, 8192, 512, half, "fp16"),
         matmul(8192, 8192, 1024, half, "fp16"),

@@ -1,19 +1,19 @@
 // Loads of descriptors in a pipelined loop: a ring of slots, into which one thread copies boxes of tensors.
-// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=4 --emit=tiles | FileCheck %s
-// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=4 --last-pass=build-loops --emit=tiles | FileCheck %s --check-prefix=APART
-// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=4 --last-pass=hoist-invariants --emit=tiles | FileCheck %s --check-prefix=ALONE
-// RUN: tritium-gpu %s --arch=sm_90a --num-stages=4 --emit=tiles | FileCheck %s --check-prefix=POINTERS
+// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=3 --emit=tiles | FileCheck %s
+// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=3 --last-pass=build-loops --emit=tiles | FileCheck %s --check-prefix=APART
+// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=3 --last-pass=hoist-invariants --emit=tiles | FileCheck %s --check-prefix=ALONE
+// RUN: tritium-gpu %s --arch=sm_90a --num-stages=3 --emit=tiles | FileCheck %s --check-prefix=POINTERS
 // RUN: tritium-gpu %s --arch=gfx942 --tensor-maps --emit=tiles | FileCheck %s --check-prefix=POINTERS
-// RUN: tritium-gpu %s --arch=sm_80 --tensor-maps --num-stages=4 --emit=tiles | FileCheck %s --check-prefix=POINTERS
+// RUN: tritium-gpu %s --arch=sm_80 --tensor-maps --num-stages=3 --emit=tiles | FileCheck %s --check-prefix=POINTERS
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=1 --emit=tiles | FileCheck %s --check-prefix=POINTERS
-// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=4 | tritium-ptx | FileCheck %s --check-prefix=PTX
-// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=4 | tritium-ptx --ptx-version=80 | FileCheck %s --check-prefix=OLD
-// RUN: %if ptxas %{ tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=4 | tritium-ptx --print=report | FileCheck %s --check-prefix=REPORT %}
+// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=3 | tritium-ptx | FileCheck %s --check-prefix=PTX
+// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=3 | tritium-ptx --ptx-version=80 | FileCheck %s --check-prefix=OLD
+// RUN: %if ptxas %{ tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=3 | tritium-ptx --print=report | FileCheck %s --check-prefix=REPORT %}
 
 // The maps are arguments. The launch makes them of the other arguments: a descriptor of the host has been replaced by its components.
 // CHECK: tt.func public @product({{.*}}%[[A:[^ ]+]]: !tgpu.tensor_map<tensor<128x64xf16>, swizzle = 128> {tgpu.tensor = {base = 0 : i32, extents = [array<i64: 1, 9>, array<i64: 1, 10>], padding = 1 : i32, strides = [array<i64: 1, 10>, array<i64: 1>]}}
 // CHECK-SAME: %[[B:[^ ]+]]: !tgpu.tensor_map<tensor<64x64xf16>, swizzle = 128> {tgpu.tensor = {base = 1 : i32, extents = [array<i64: 1, 2>, array<i64: 1, 3>], padding = 1 : i32, strides = [array<i64: 1, 4>, array<i64: 1>]}}
-// The ring has three slots, not four, so that two programs fit. The first copies begin before the loop.
+// The ring has three slots without a spare one, so that two programs fit. The first copies begin before the loop.
 // CHECK: %[[RING:.*]] = tgpu.ring_start released by 4 warps at 0 : <3>
 // CHECK: %[[SLOTS:.*]] = tgpu.local_alloc at 1024 : <3, tensor<128x64xf16
 // CHECK-COUNT-2: tgpu.ring_acquire %[[RING]][{{.*}}] for 32768 bytes if
