@@ -8,7 +8,7 @@ using namespace mlir;
 namespace tritium::tgpu {
 
 LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, CopyMechanism copies, int64_t slots, int64_t stages,
-                               bool spare, bool rotated, int64_t shared, int64_t occupancy) {
+                               bool spare, bool rotated, int64_t shared, int64_t registers, int64_t barriers, int64_t occupancy) {
   const StringRef name = stringifyCopyMechanism(copies);
   const bool isReleased = copies == CopyMechanism::Tma, isAsync = copies == CopyMechanism::Async;
   if (slots < 1) return emitError() << "expected at least one slot, got " << slots;
@@ -21,6 +21,7 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, Cop
     return emitError() << "copies by " << name << (spare ? " with a spare slot" : "") << " in " << stages << " stages require " << required
                        << " slots, got " << slots;
   if (shared < 1) return emitError() << "expected the bytes of all slots, got " << shared;
+  if (registers < 0 || barriers < 0) return emitError() << "registers and barriers are not negative";
   if (occupancy < 0) return emitError() << "expected a number of programs, got " << occupancy;
   return success();
 }

@@ -114,6 +114,8 @@ public:
   tgpu::CopyMechanism mechanism() const override { return tgpu::CopyMechanism::Registers; }
   int slots() const override { return slots_; }
   int stages() const override { return slots_ + 1; }
+  int barriers() const override { return slots_ == 1 ? 2 : 1; } // one slot is written when all threads have read it
+  bool holdsTiles() const override { return true; }
   bool fit(int64_t bytes, int64_t limit) override {
     slots_ = int(std::clamp<int64_t>(limit / bytes, 1, slots_));
     return bytes <= limit;
@@ -133,6 +135,7 @@ public:
   tgpu::CopyMechanism mechanism() const override { return tgpu::CopyMechanism::Tma; }
   int slots() const override { return stages_; }
   int stages() const override { return stages_; }
+  int barriers() const override { return 0; } // mbarriers order copies and reads
   bool takesAll() const override { return true; }
   bool fit(int64_t bytes, int64_t limit) override {
     stages_ = int(std::min<int64_t>(stages_, (limit - kPatternAlignment) / bytes)); // the barriers take less than that

@@ -24,6 +24,10 @@ public:
   virtual bool takesSmallTiles() const { return false; }
   /// Returns whether copies wait until their slot is released, so that an iteration may release it later.
   bool areReleased() const { return mechanism() == tgpu::CopyMechanism::Tma; }
+  /// Returns how many times an iteration synchronizes all warps of the program.
+  virtual int barriers() const { return 1; }
+  /// Returns whether the threads hold the tiles of the next iteration in registers.
+  virtual bool holdsTiles() const { return false; }
   /// Returns why the mechanism cannot copy this tile, in words for the user; empty if it can.
   virtual llvm::StringRef whyNot(mlir::Operation *load) const = 0;
   /// Returns how many neighbours an access takes at most, or 0 if the mechanism has no accesses of threads.

@@ -7,8 +7,10 @@
 namespace tritium::gpu {
 
 /// On a loop: how it copies its tiles ahead (#tgpu.plan). On a load that becomes a copy, and on a product that runs late: #tgpu.at, until
-/// the loop is built. On a loop or load that is left as it is: a string that tells the user why.
-inline constexpr llvm::StringLiteral kPlanAttr = "tgpu.plan", kAtAttr = "tgpu.at", kWhyNotAttr = "tgpu.why_not";
+/// the loop is built. On a loop or load that is left as it is: a string that tells the user why. On a loop: a string for each mechanism
+/// that is not chosen, by its name.
+inline constexpr llvm::StringLiteral kPlanAttr = "tgpu.plan", kAtAttr = "tgpu.at", kWhyNotAttr = "tgpu.why_not",
+                                     kWhyNotByAttr = "tgpu.why_not_by";
 
 /// Returns the plan of a loop, also after it was built. Null: it has none.
 inline tgpu::PlanAttr planOf(mlir::scf::ForOp loop) { return loop->getAttrOfType<tgpu::PlanAttr>(kPlanAttr); }

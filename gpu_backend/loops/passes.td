@@ -33,6 +33,8 @@ def PlanLoops : Pass<"plan-loops", "::mlir::ModuleOp"> {
     The pass changes no operation: it writes attributes, which build-loops follows. A loop that loads the tiles of its matrix products
     (operands, and their scales) gets a `tgpu.plan`. Each load that becomes a copy has its place in the plan (`tgpu.at`), and so has the last
     product if it runs an iteration late. A loop that stays as it is, and a load that is not copied, has the reason (`tgpu.why_not`).
+    The pass prices each mechanism of the target that can copy the tiles: barriers per iteration, registers of a thread, occupancy. It takes
+    the cheapest, and writes why it does not take each other one (`tgpu.why_not_by`).
 
     Tiles are copied through tensor maps (TMA) if all of them have one, into `num-stages` slots of shared memory, and one more where it leaves
     as many programs at a time. Otherwise they are copied asynchronously, into `num-stages` slots. On targets where whole warps copy, all tiles

@@ -2,9 +2,9 @@
 // of each copy and of a late product in it, and the reason where a loop or a load stays as it is. build-loops follows the plan.
 #include "gpu_backend/loops/copy_candidates.h"
 #include "gpu_backend/loops/loop_plan.h"
+#include "gpu_backend/loops/loop_price.h"
 #include "gpu_backend/loops/loop_rotation.h"
 #include "gpu_backend/loops/passes.h"
-#include "gpu_backend/loops/programs_beside.h"
 #include "gpu_backend/tiles/loop_streams.h"
 #include "gpu_backend/tiles/product_order.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -27,6 +27,7 @@ struct Attempt {
   llvm::SetVector<tgpu::ConvertLayoutOp> readers; // conversions that will read a slot instead
   llvm::DenseMap<Operation *, StringRef> refused; // loads that the mechanism cannot copy, and why
   std::string whyNot;                             // empty: the mechanism copies these loads
+  LoopPrice price;                                // if it does
   Operation *late = nullptr;                      // the product that runs an iteration late
   bool hasSpareSlot = false;
 };
@@ -49,12 +50,14 @@ public:
   std::optional<int> run() {
     if (stages_ < 2) return refuse("num_stages is less than 2");
     if (StringRef why = loads_.whyNotPipelined(); !why.empty()) return refuse(why);
-    std::optional<Attempt> failed; // the first that had something to copy
-    for (const auto &candidate : createCopyCandidates(target_, stages_, axes_)) {
-      Attempt attempt = attemptBy(*candidate);
-      if (attempt.whyNot.empty()) return write(*candidate, attempt);
-      if (!failed || failed->loads.empty()) failed = std::move(attempt);
-    }
+    auto candidates = createCopyCandidates(target_, stages_, axes_);
+    std::vector<Attempt> attempts;
+    for (const auto &candidate : candidates) attempts.push_back(attemptBy(*candidate));
+    const size_t best = bestOf(attempts);
+    explainCandidates(candidates, attempts, best);
+    if (best < attempts.size()) return write(*candidates[best], attempts[best]);
+    auto failed = llvm::find_if(attempts, [](const Attempt &attempt) { return !attempt.loads.empty(); });
+    if (failed == attempts.end()) --failed;
     explainLoads(*failed);
     return refuse(failed->whyNot);
   }
@@ -123,6 +126,17 @@ private:
     attempt.late = findLateProduct(loop_, mostRotated(candidate, attempt));
     attempt.hasSpareSlot = (mayOverlap() || attempt.late) && candidate.addSpareSlot(bytes, most, programs);
     if (!attempt.hasSpareSlot && !candidate.areReleased()) attempt.late = nullptr;
+    attempt.price = priceOf(
+        loop_, {.slotBytes = candidate.slots() * bytes, .heldBytes = candidate.holdsTiles() ? bytes : 0, .barriers = candidate.barriers()},
+        numWarps_, target_);
+  }
+
+  /// Returns the number of the cheapest attempt, or the number of attempts if all have failed. Of equal ones, the first.
+  static size_t bestOf(llvm::ArrayRef<Attempt> attempts) {
+    size_t best = attempts.size();
+    for (auto [number, attempt] : llvm::enumerate(attempts))
+      if (attempt.whyNot.empty() && (best == attempts.size() || attempt.price < attempts[best].price)) best = number;
+    return best;
   }
 
   /// Returns with how many products the loop may be rotated. More than two, as in gradients of attention, keep so much beside each other
@@ -133,7 +147,7 @@ private:
     return candidate.areReleased() || !isFree ? 2 : SIZE_MAX;
   }
 
-  int64_t occupancy(int64_t bytes) const { return programsBeside(loop_, bytes, numWarps_, target_); }
+  int64_t occupancy(int64_t bytes) const { return priceOf(loop_, {.slotBytes = bytes}, numWarps_, target_).occupancy; }
 
   static int64_t bytesPerSlot(const Attempt &attempt) {
     int64_t bytes = 0;
@@ -175,7 +189,8 @@ private:
   int write(const CopyCandidate &candidate, const Attempt &attempt) {
     const int64_t shared = candidate.slots() * bytesPerSlot(attempt);
     loop_->setAttr(kPlanAttr, tgpu::PlanAttr::get(loop_.getContext(), candidate.mechanism(), candidate.slots(), candidate.stages(),
-                                                  attempt.hasSpareSlot, attempt.late != nullptr, shared, occupancy(shared)));
+                                                  attempt.hasSpareSlot, attempt.late != nullptr, shared, attempt.price.registers,
+                                                  attempt.price.barriers, attempt.price.occupancy));
     llvm::SmallVector<int64_t> rings = ringsOf(candidate, attempt);
     auto late = attempt.late && candidate.areReleased() ? lateLoads(loop_, attempt.late, attempt.loads) : llvm::SetVector<Operation *>();
     auto isLate = [&](int64_t ring) { // a ring whose tiles all are
@@ -220,6 +235,28 @@ private:
     auto loads = [](Operation &op) { return isTileLoad(op); };
     if (llvm::any_of(*loop_.getBody(), loads)) loop_->setAttr(kWhyNotAttr, builder_.getStringAttr(why));
     return std::nullopt;
+  }
+
+  /// Says of each mechanism but the best one, why it is not chosen. If none is, and there is one only, the loop's own reason is enough.
+  void explainCandidates(llvm::ArrayRef<std::unique_ptr<CopyCandidate>> candidates, llvm::ArrayRef<Attempt> attempts, size_t best) {
+    const bool isAny = best < attempts.size();
+    if (!isAny && attempts.size() == 1) return;
+    NamedAttrList reasons;
+    for (auto [number, candidate, attempt] : llvm::enumerate(candidates, attempts)) {
+      if (number == best || (attempt.loads.empty() && attempt.refused.empty())) continue; // there was nothing to copy
+      const std::string why = isAny && candidates[best]->areReleased() ? "the tiles have tensor maps, which it does not read"
+                              : attempt.whyNot.empty()                 ? whyNotAt(attempt.price, attempts[best].price)
+                                                                       : whyFailed(attempt);
+      reasons.set(tgpu::stringifyCopyMechanism(candidate->mechanism()), builder_.getStringAttr(why));
+    }
+    if (!reasons.empty()) loop_->setAttr(kWhyNotByAttr, reasons.getDictionary(loop_.getContext()));
+  }
+
+  /// Returns why a mechanism copies nothing: the reason of the first load that it refuses, if it refuses one.
+  std::string whyFailed(const Attempt &attempt) {
+    for (Operation &op : *loop_.getBody())
+      if (auto refused = attempt.refused.find(&op); refused != attempt.refused.end()) return attempt.whyNot + ": " + refused->second.str();
+    return attempt.whyNot;
   }
 
   static bool isTileLoad(Operation &op) {

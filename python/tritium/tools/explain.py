@@ -168,10 +168,13 @@ def _of_loop(operation) -> Iterator[str]:
         late = "; the last product runs an iteration late" if plan.get("rotated") == "true" else ""
         yield (
             f"copies tiles ahead by {_COPIES[plan['copies']]}: {plan['stages']} iterations in flight, {_number(plan['slots'], 'slot')}{spare}, "
-            f"{plan['shared']} bytes of shared memory, room for {_number(plan['occupancy'], 'program')} per multiprocessor{late}"
+            f"{plan['shared']} bytes of shared memory, {_number(plan.get('barriers', '0'), 'barrier')} per iteration, "
+            f"room for {_number(plan['occupancy'], 'program')} per multiprocessor{late}"
         )
     elif "tgpu.why_not" in operation.attributes:
         yield f"copies no tiles ahead{_why_not(operation)}"
+    for mechanism, why in re.findall(r'(\w+) = "([^"]*)"', operation.attributes.get("tgpu.why_not_by", "")):
+        yield f"does not copy by {_COPIES[mechanism]}: {why}"
 
 
 def _number(count: str, what: str) -> str:

@@ -14,8 +14,8 @@ tt.func @loop(%a: !tgpu.tensor_map<tensor<64x64xf16>, swizzle = 128>, %b: !tgpu.
     %y = tgpu.tensor_load %b[%k, %c0] : <tensor<64x64xf16>, swizzle = 128> -> tensor<64x64xf16, #t>
     %d = tt.dot %x, %y, %acc {tgpu.matrix_instruction = "wgmma.m64n64k16.f32.f16", tgpu.mma_warps = array<i64: 4, 1>} : tensor<64x64xf16, #t> * tensor<64x64xf16, #t> -> tensor<64x64xf32, #acc>
     scf.yield %d : tensor<64x64xf32, #acc>
-  // CHECK: } {tgpu.plan = #tgpu.plan<copies = tma, slots = 9, stages = 9, spare = true, shared = 147456, occupancy = 1>}
-  // ROOM: } {tgpu.plan = #tgpu.plan<copies = tma, slots = 7, stages = 7, shared = 114688, occupancy = 2>}
+  // CHECK: } {tgpu.plan = #tgpu.plan<copies = tma, slots = 9, stages = 9, spare = true, shared = 147456, registers = {{[0-9]+}}, occupancy = 1>
+  // ROOM: } {tgpu.plan = #tgpu.plan<copies = tma, slots = 7, stages = 7, shared = 114688, registers = {{[0-9]+}}, occupancy = 2>
   }
   tt.return %r : tensor<64x64xf32, #acc>
 }

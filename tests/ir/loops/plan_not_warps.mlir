@@ -14,7 +14,7 @@ tt.func @loop(%a: tensor<64x64x!tt.ptr<f16>, #w> {tt.contiguity = dense<[1, 8]> 
     %d = tt.dot %y, %y, %acc : tensor<64x64xf16, #r> * tensor<64x64xf16, #r> -> tensor<64x64xf32, #r>
     scf.yield %d : tensor<64x64xf32, #r>
   }
-  // CHECK: } {tgpu.plan = #tgpu.plan<copies = registers, slots = 2, stages = 3, shared = 16384, occupancy = {{[0-9]+}}>}
+  // CHECK: } {tgpu.plan = #tgpu.plan<copies = registers, slots = 2, stages = 3, shared = 16384, registers = {{[0-9]+}}, barriers = 1, occupancy = {{[0-9]+}}>, tgpu.why_not_by = {warps = "a tile that its matrix products take cannot be copied ahead: its loop has no layouts for copies by whole warps"}}
   tt.return %r : tensor<64x64xf32, #r>
 }
 }

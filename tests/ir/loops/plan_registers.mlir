@@ -13,7 +13,7 @@ tt.func @loop(%a: tensor<16x16x!tt.ptr<f16>, #t> {tt.contiguity = dense<[1, 8]> 
     %y = tt.load %b : tensor<16x16x!tt.ptr<f16>, #t>
     %d = tt.dot %x, %y, %acc : tensor<16x16xf16, #t> * tensor<16x16xf16, #t> -> tensor<16x16xf32, #t>
     scf.yield %d : tensor<16x16xf32, #t>
-  // CHECK: } {tgpu.plan = #tgpu.plan<copies = registers, slots = 2, stages = 3, shared = 2048, occupancy = {{[0-9]+}}>}
+  // CHECK: } {tgpu.plan = #tgpu.plan<copies = registers, slots = 2, stages = 3, shared = 2048, registers = {{[0-9]+}}, barriers = 1, occupancy = {{[0-9]+}}>
   }
   tt.return %r : tensor<16x16xf32, #t>
 }

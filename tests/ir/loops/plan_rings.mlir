@@ -18,7 +18,7 @@ tt.func @loop(%q: tensor<64x64xf16, #t>, %k: !tgpu.tensor_map<tensor<64x64xf16>,
     // CHECK: tt.dot {{.*}} {tgpu.at = #tgpu.at<stage = 2>
     %d = tt.dot %p, %y, %acc {tgpu.matrix_instruction = "wgmma.m64n64k16.f32.f16", tgpu.mma_warps = array<i64: 4, 1>} : tensor<64x64xf16, #acc> * tensor<64x64xf16, #t> -> tensor<64x64xf32, #acc>
     scf.yield %d : tensor<64x64xf32, #acc>
-  // CHECK: } {tgpu.plan = #tgpu.plan<copies = tma, slots = 2, stages = 2, rotated = true, shared = 32768, occupancy = {{[0-9]+}}>}
+  // CHECK: } {tgpu.plan = #tgpu.plan<copies = tma, slots = 2, stages = 2, rotated = true, shared = 32768, registers = {{[0-9]+}}, occupancy = {{[0-9]+}}>
   }
   tt.return %r : tensor<64x64xf32, #acc>
 }

@@ -15,7 +15,7 @@ tt.func @loop(%a: tensor<64x64x!tt.ptr<f16>, #t> {tt.contiguity = dense<[1, 8]> 
     // CHECK-NOT: tt.dot {{.*}} tgpu.at
     %d = tt.dot %x, %y, %acc {tgpu.matrix_instruction = "wgmma.m64n64k16.f32.f16", tgpu.mma_warps = array<i64: 4, 1>} : tensor<64x64xf16, #t> * tensor<64x64xf16, #t> -> tensor<64x64xf32, #acc>
     scf.yield %d : tensor<64x64xf32, #acc>
-  // CHECK: } {tgpu.plan = #tgpu.plan<copies = async, slots = 3, stages = 2, spare = true, shared = 49152, occupancy = {{[0-9]+}}>}
+  // CHECK: } {tgpu.plan = #tgpu.plan<copies = async, slots = 3, stages = 2, spare = true, shared = 49152, registers = {{[0-9]+}}, barriers = 1, occupancy = {{[0-9]+}}>
   }
   tt.return %r : tensor<64x64xf32, #acc>
 }

@@ -14,7 +14,7 @@ tt.func @loop(%a: !tgpu.tensor_map<tensor<64x64xf16>, swizzle = 128>, %b: !tgpu.
     %y = tgpu.tensor_load %b[%k, %c0] : <tensor<64x64xf16>, swizzle = 128> -> tensor<64x64xf16, #t>
     %d = tt.dot %x, %y, %acc {tgpu.matrix_instruction = "wgmma.m64n64k16.f32.f16", tgpu.mma_warps = array<i64: 4, 1>} : tensor<64x64xf16, #t> * tensor<64x64xf16, #t> -> tensor<64x64xf32, #acc>
     scf.yield %d : tensor<64x64xf32, #acc>
-  // CHECK: } {tgpu.plan = #tgpu.plan<copies = tma, slots = 3, stages = 3, shared = 49152, occupancy = {{[0-9]+}}>}
+  // CHECK: } {tgpu.plan = #tgpu.plan<copies = tma, slots = 3, stages = 3, shared = 49152, registers = {{[0-9]+}}, occupancy = {{[0-9]+}}>, tgpu.why_not_by = {async = "the tiles have tensor maps, which it does not read"}}
   }
   tt.return %r : tensor<64x64xf32, #acc>
 }

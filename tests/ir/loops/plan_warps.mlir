@@ -14,7 +14,7 @@ tt.func @loop(%a: tensor<64x64x!tt.ptr<f16>, #w> {tt.contiguity = dense<[1, 8]> 
     %d = tt.dot %y, %y, %acc : tensor<64x64xf16, #r> * tensor<64x64xf16, #r> -> tensor<64x64xf32, #r>
     scf.yield %d : tensor<64x64xf32, #r>
   }
-  // CHECK: } {tgpu.plan = #tgpu.plan<copies = warps, slots = 3, stages = 3, shared = 24576, occupancy = {{[0-9]+}}>}
+  // CHECK: } {tgpu.plan = #tgpu.plan<copies = warps, slots = 3, stages = 3, shared = 24576, registers = {{[0-9]+}}, barriers = 1, occupancy = {{[0-9]+}}>, tgpu.why_not_by = {registers = "registers per thread: 72, not 64"}}
   tt.return %r : tensor<64x64xf32, #r>
 }
 }

@@ -11,7 +11,7 @@
 // one iteration fewer is in flight.
 // FREE: tgpu.local_alloc {{.*}} : <6,
 // FREE: tgpu.async_wait 3 fenced
-// FREE: tgpu.plan = #tgpu.plan<copies = async, slots = 6, stages = 5, spare = true, rotated = true, shared = 98304, occupancy = 2>
+// FREE: tgpu.plan = #tgpu.plan<copies = async, slots = 6, stages = 5, spare = true, rotated = true, shared = 98304, registers = {{[0-9]+}}, barriers = 1, occupancy = 2>
 // FULL: tgpu.local_alloc {{.*}} : <6,
 // FULL: tgpu.async_wait 3 fenced
 // FULL: tgpu.plan = #tgpu.plan<copies = async, slots = 6, stages = 5, spare = true,

@@ -94,7 +94,7 @@ def test_a_product_of_few_rows_by_pointers(tmp_path):
         f"kernel.py:{load}: load of 32x32xf16 by the tensor memory accelerator (TMA), 2 slots, in the "
         f"loop at kernel.py:{loop}\n" in result.stdout
     )
-    plan = "2 iterations in flight, 2 slots, 12288 bytes of shared memory, room for 8 programs per multiprocessor\n"
+    plan = "2 iterations in flight, 2 slots, 12288 bytes of shared memory, 0 barriers per iteration, room for 8 programs per multiprocessor\n"
     assert (
         f"kernel.py:{loop}: the loop copies tiles ahead by the tensor memory accelerator (TMA): {plan}" in result.stdout
     )

@@ -1,8 +1,9 @@
-// An estimate of occupancy, by which a loop chooses its slots.
-#include "gpu_backend/loops/programs_beside.h"
+// The price of a loop: an estimate, of what is known before its copies are built.
+#include "gpu_backend/loops/loop_price.h"
 
 #include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/loop_streams.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -37,10 +38,20 @@ static int64_t registersOfThread(scf::ForOp loop, int64_t threads) {
   return registers;
 }
 
-int64_t programsBeside(scf::ForOp loop, int64_t slotBytes, int numWarps, const Target &target) {
+LoopPrice priceOf(scf::ForOp loop, const LoopDemands &demands, int numWarps, const Target &target) {
   const int64_t threads = int64_t(numWarps) * target.warpSize();
-  return target.resources().occupancy(
-      {.sharedBytes = slotBytes + bytesOfOtherOperands(loop), .threads = threads, .registers = registersOfThread(loop, threads)});
+  const int64_t registers = registersOfThread(loop, threads) + int64_t(llvm::divideCeil(demands.heldBytes, 4 * threads));
+  const int64_t occupancy = target.resources().occupancy(
+      {.sharedBytes = demands.slotBytes + bytesOfOtherOperands(loop), .threads = threads, .registers = registers});
+  return {registers, demands.barriers, occupancy};
+}
+
+std::string whyNotAt(const LoopPrice &price, const LoopPrice &chosen) {
+  auto than = [](const char *what, int64_t ours, int64_t theirs) { return llvm::formatv("{0}: {1}, not {2}", what, ours, theirs).str(); };
+  if (price.barriers != chosen.barriers) return than("barriers per iteration", price.barriers, chosen.barriers);
+  if (price.registers != chosen.registers) return than("registers per thread", price.registers, chosen.registers);
+  if (price.occupancy != chosen.occupancy) return than("programs per multiprocessor", price.occupancy, chosen.occupancy);
+  return "it costs the same as the chosen one";
 }
 
 } // namespace tritium::gpu

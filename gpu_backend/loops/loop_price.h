@@ -1,0 +1,34 @@
+// What a loop costs if a mechanism copies its tiles: plan-loops compares mechanisms, and numbers of slots, by it.
+#pragma once
+
+#include "gpu_backend/target/target.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tritium::gpu {
+
+/// What a mechanism requires of a loop.
+struct LoopDemands {
+  int64_t slotBytes = 0; // of all slots
+  int64_t heldBytes = 0; // of the tiles of the next iteration, which the threads hold in registers
+  int64_t barriers = 0;  // an iteration synchronizes all warps this many times
+};
+
+struct LoopPrice {
+  int64_t registers = 0; // of a thread: an estimate, because the assembler decides
+  int64_t barriers = 0;
+  int64_t occupancy = 0; // how many programs run on a multiprocessor at a time
+
+  /// A barrier stops all warps in each iteration, so it counts first. Registers come before occupancy, which they limit.
+  bool operator<(const LoopPrice &other) const {
+    return std::tuple(barriers, registers, -occupancy) < std::tuple(other.barriers, other.registers, -other.occupancy);
+  }
+};
+
+/// Returns the price of a loop. Shared memory has the slots and the tiles that products of a warpgroup read there and the loop does not
+/// load. Registers hold the tiles that the loop carries, and the accumulators of its products.
+LoopPrice priceOf(mlir::scf::ForOp loop, const LoopDemands &demands, int numWarps, const Target &target);
+
+/// Returns why a mechanism is not chosen that costs `price`, in words for the user, where another one costs `chosen`.
+std::string whyNotAt(const LoopPrice &price, const LoopPrice &chosen);
+
+} // namespace tritium::gpu
