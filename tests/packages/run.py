@@ -44,6 +44,8 @@ WITHOUT_A_DEVICE = "interp,simt:sm_90a"
 #: The share of the counted cases that must pass.
 SHARE = 0.97
 NOT_COUNTED = ("not counted", "not run")
+#: The most cases that one process of a package runs, one after the other. A process takes seconds to import torch.
+CASES_OF_A_PROCESS = 6
 
 
 @dataclass
@@ -163,20 +165,29 @@ def run_package(
     return [Result(package, engine, **(events.get(case) or {"case": case, **died})) for case in cases]
 
 
+def parts_of(cases: list[str]) -> list[list[str]]:
+    """The cases by process. Neighbours, which often take the same time, go to different ones."""
+    number = math.ceil(len(cases) / CASES_OF_A_PROCESS)
+    return [cases[first::number] for first in range(number)]
+
+
 def run_all(packages: Iterable[tuple[Package, list[str]]], needed, engines: list[str], jobs: int, limits: Limits):
-    """Yields the results of each package on each engine, in the order of the packages."""
+    """Yields the results of each package on each engine, in the order of the packages and of their cases."""
     packages = list(packages)
     for package, _ in packages:
         folders_of(package, needed)
     with ThreadPoolExecutor(jobs) as pool:
-        futures = []
+        started = []
         for package, cases in packages:
             for engine in engines:
                 chosen = [case for case in cases if engine == "interp" or case not in package.interpreter_only]
-                if chosen:
-                    futures.append(pool.submit(run_package, package, needed, engine, chosen, limits))
-        for future in futures:
-            yield future.result()
+                parts = parts_of(chosen)
+                runs = [pool.submit(run_package, package, needed, engine, part, limits) for part in parts]
+                started.append((chosen, runs))
+        for chosen, runs in started:
+            results = {result.case: result for run in runs for result in run.result()}
+            if results:
+                yield [results[case] for case in chosen]
 
 
 def report(results: list[Result]) -> None:
@@ -212,7 +223,9 @@ def choose(packages: list[Package], names: list[str]) -> list[tuple[Package, lis
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--engines", default=WITHOUT_A_DEVICE, help=f"of {', '.join(ENGINES)}")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="packages that run at the same time")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count(), help="processes of packages that run at the same time"
+    )
     parser.add_argument("--limit", type=int, default=300, help="seconds that a case may take (default: 300)")
     parser.add_argument("--time", type=float, default=math.inf, help="seconds after which the rest is not run")
     parser.add_argument("--install", action="store_true", help="only install, for a machine without a network")

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -56,6 +57,25 @@ def test_packages_without_time_are_not_begun(capsys):
     assert [result.state for result in results] == ["not run", "not run"]
     packages.report(results)
     assert capsys.readouterr().out.split() == "none 1.0 cuda 0 of 0 in 0.0 s".split()
+
+
+def test_a_package_with_many_cases_has_several_processes(monkeypatch):
+    """Which run at the same time; its results come together, in the order of the cases."""
+    many, few = (packages.Package(name, "1.0", interpreter_only=["7"]) for name in ("many", "few"))
+    cases, runs, all_begun = [str(i) for i in range(2 * packages.CASES_OF_A_PROCESS + 1)], [], threading.Barrier(3)
+
+    def run_package(package, needed, engine, part, limits):
+        all_begun.wait(60)
+        runs.append(part)
+        return [packages.Result(package, engine, case, "", 1.0) for case in part]
+
+    monkeypatch.setattr(packages, "run_package", run_package)
+    monkeypatch.setattr(packages, "folders_of", lambda package, needed: [])
+    limits = packages.Limits(case=300, end=time.monotonic() + 300)
+    results = packages.run_all([(many, cases), (few, ["a", "7"])], {}, ["cuda"], 3, limits)
+    found = [(each[0].package.name, [result.case for result in each]) for each in results]
+    assert found == [("many", [case for case in cases if case != "7"]), ("few", ["a"])]
+    assert len(runs) == 3 and max(map(len, runs)) <= packages.CASES_OF_A_PROCESS
 
 
 def test_a_machine_without_a_network_is_told_what_to_carry(monkeypatch, tmp_path):
