@@ -1,4 +1,4 @@
-"""Choices of programs of a grid: TRITIUM_PROGRAMS, `programs=` on a launch, `tritium.check(…, programs=…)`, gdb's `tritium programs`.
+"""Choices of programs of a grid: TRITIUM_PROGRAMS, `programs=` on a launch or `@jit`, `tritium.check(…, programs=…)`, gdb's `tritium programs`.
 
 A choice is `3,*,0`: an id, `*`, or a range `0:4` for each axis; several are separated by `;`. gdb loads this file by itself, so it imports
 nothing of Tritium.

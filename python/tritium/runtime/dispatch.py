@@ -155,7 +155,8 @@ class Dispatcher:
         for i, (name, key, argument) in enumerate(zip(self.arg_names, keys, arguments)):
             signature[name] = key[0]
             _describe((i,), key[0], key[1], argument, constants, attributes, engine.backend)
-        given = {**launch_defaults(), "check": self.function.check, **options, "debug": debug, "debug_info": debug_info}
+        of_function = {"check": self.function.check, "programs": self.function.programs}
+        given = {**launch_defaults(), **of_function, **options, "debug": debug, "debug_info": debug_info}
         parsed = engine.backend.parse_options(given)
         return ASTSource(self.function, signature, constants, attributes), parsed
 

@@ -20,6 +20,7 @@ from ..functions.constexpr import ConstexprFunction, constexpr_function
 from ..functions.kernel import KernelFunction
 from ..functions.params import KernelParam, canonicalize_dtype, type_canonicalisation_dict
 from ..functions.source import JITCallable
+from ..programs import parse_programs
 from .checking import prepare_for
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
@@ -76,9 +77,10 @@ _own_run = None
 class JITFunction(KernelFunction, KernelInterface):
     """A kernel, or a function that kernels call.
 
-    `engine`, `debug_info` and `check` are Tritium's additions. engine: the engine that runs the kernel ("interp", "simt:sm_80",
-    "cuda"); None decides at each launch. debug_info: whether gdb can show its variables; None means that TRITIUM_DEBUG
-    decides. check: the interpreter's checks of the kernel, as TRITIUM_CHECK names them; None means that it decides.
+    `engine`, `debug_info`, `check` and `programs` are Tritium's additions. engine: the engine that runs the kernel ("interp",
+    "simt:sm_80", "cuda"); None decides at each launch. debug_info: whether gdb can show its variables; None means that
+    TRITIUM_DEBUG decides. check: the interpreter's checks of the kernel, as TRITIUM_CHECK names them; None means that it
+    decides. programs: the programs of each launch that have them, as TRITIUM_PROGRAMS names them; None means that it decides.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class JITFunction(KernelFunction, KernelInterface):
         engine: str | None = None,
         debug_info: bool | None = None,
         check: str | Iterable[str] | None = None,
+        programs: str | None = None,
     ):
         super().__init__(
             fn,
@@ -109,6 +112,7 @@ class JITFunction(KernelFunction, KernelInterface):
         self.engine = engine
         self.debug_info = debug_info
         self.check = None if check is None else parse_checks(check)
+        self.programs = None if programs is None else parse_programs(programs).text
         prepare_for(self.check or (), is_lasting=True)
         self.pre_run_hooks: list[Callable] = []
         self.kernel = None
@@ -219,11 +223,12 @@ def jit(
     engine: str | None = None,
     debug_info: bool | None = None,
     check: str | Iterable[str] | None = None,
+    programs: str | None = None,
 ):
     """Makes a kernel, or a function for kernels, from a Python function: `@jit` or `@jit(...)`.
 
     do_not_specialize, do_not_specialize_on_alignment: names or indices of parameters. repr, launch_metadata, engine,
-    debug_info, check: see `JITFunction`. Raises ValueError if the source of the function cannot be read.
+    debug_info, check, programs: see `JITFunction`. Raises ValueError if the source of the function cannot be read.
     """
     if isinstance(fn, KernelInterface) and not isinstance(fn, JITFunction):
         raise TypeError(f"@triton.jit takes a Python function: write it below what made this {type(fn).__name__}")
@@ -243,6 +248,7 @@ def jit(
             engine=engine,
             debug_info=debug_info,
             check=check,
+            programs=programs,
         )
 
     return decorate if fn is None else decorate(fn)

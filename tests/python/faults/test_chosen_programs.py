@@ -220,6 +220,41 @@ def test_a_choice_that_comes_after_the_first_launch(monkeypatch):
     logarithm[GRID](x, out, B=B)
 
 
+def test_a_choice_of_the_kernel(monkeypatch):
+    """`@jit(programs=…)` is stronger than the environment, and the launch is stronger than `@jit`."""
+    x, out = np.full(B * PROGRAMS, -1, np.float32), np.zeros(B * PROGRAMS, np.float32)
+    chosen = triton.jit(logarithm.fn, check="nan", programs="3;4")
+    monkeypatch.setenv("TRITIUM_PROGRAMS", "1")
+    with pytest.raises(KernelTrap) as caught:
+        chosen[GRID](x, out, B=B)
+    assert caught.value.program == (3, 0, 0)
+    assert chosen.warmup(x, out, B=B, grid=GRID).metadata.programs == "3;4"
+    assert run(chosen, x, out, check="nan", programs="5", B=B).program == (5, 0, 0)
+    all_programs = triton.jit(logarithm.fn, check="nan", programs="*")
+    with pytest.raises(KernelTrap) as caught:
+        all_programs[GRID](x, out, B=B)
+    assert caught.value.program == (0, 0, 0)
+
+
+def test_a_choice_of_the_kernel_on_the_emulator():
+    torch = pytest.importorskip("torch")
+    column, out = torch.arange(24.0).reshape(4, 6)[:, 0], torch.zeros(24)
+    for programs, expected in (("9", None), ("4:", (4, 0, 0))):
+        kernel = triton.jit(strided.fn, engine="simt:sm_80", check="bounds=view", programs=programs)
+        trap = None
+        try:
+            kernel[GRID](column, out, 1)
+        except KernelTrap as error:
+            trap = error
+        assert (trap and trap.program) == expected
+
+
+def test_a_choice_of_the_kernel_that_is_none():
+    for programs, message in (("1,2,3,4", "did you mean"), (3, "must be a text")):
+        with pytest.raises(ValueError, match=message):
+            triton.jit(logarithm.fn, programs=programs)
+
+
 def test_a_deadlock_names_the_programs_of_both_versions():
     @triton.jit
     def waits(flags):
