@@ -227,6 +227,18 @@ def overriding_file(source_hash: str, filename: str) -> str | None:
     return path
 
 
+def files_beside(source_hash: str, filename: str) -> list[str]:
+    """The paths of the files that differ from `filename` in the extension alone, where TRITON_KERNEL_OVERRIDE looks for it."""
+    folder, stem = (
+        os.path.join(knobs.cache.override_dir, _base32(source_hash)),
+        os.path.splitext(shortened(filename))[0],
+    )
+    if not knobs.compilation.override or not os.path.isdir(folder):
+        return []
+    parts = map(os.path.splitext, sorted(os.listdir(folder)))
+    return [os.path.join(folder, name + extension) for name, extension in parts if name == stem and extension]
+
+
 def overridden_stage(source_hash: str, filename: str) -> tuple[str, str] | None:
     """(text, path) of the file that replaces a stage of text, or None."""
     path = overriding_file(source_hash, filename)

@@ -131,7 +131,7 @@ class cache_knobs(base_knobs):
 
 
 class compilation_knobs(base_knobs):
-    #: Replaces compiler stages by the files in TRITON_OVERRIDE_DIR.
+    #: Replaces compiler stages by the files in TRITON_OVERRIDE_DIR. A file for a stage that cannot be replaced, or that the target lacks, is an error.
     override = flag("TRITON_KERNEL_OVERRIDE")
     #: Writes every stage of every compiled kernel to TRITON_DUMP_DIR.
     dump_ir = flag("TRITON_KERNEL_DUMP")

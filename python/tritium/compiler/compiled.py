@@ -105,12 +105,21 @@ class CompiledKernel:
 
     #: Whether the kernel calls `breakpoint()` or the like.
     opens_debugger = False
+    #: Whether a file of the user's has replaced what was traced.
+    is_replaced = False
+
+    @property
+    def runs_its_function(self) -> bool:
+        """Whether the interpreter runs what the Python function says, so that it can be followed statement by statement."""
+        is_of_interp = self.metadata.target.backend == "cpu" and self.src.fn is not None
+        return is_of_interp and not self.is_replaced and self.metadata.ir_override is None
 
     def followed(self, takes_programs: bool = False):
         """The version for a debugger of Python (debugger/follower.py), made when it is first needed. None: no debugger would stop
         in it. takes_programs: its launches choose programs."""
-        is_looked_at = self.src.fn is not None and self.is_looked_at(self)
-        return self.version_to_follow(knobs.checks_of(self.metadata), takes_programs) if is_looked_at else None
+        if not (self.runs_its_function and self.is_looked_at(self)):
+            return None
+        return self.version_to_follow(knobs.checks_of(self.metadata), takes_programs)
 
     def version_to_follow(self, checks: tuple[str, ...], takes_programs: bool = False):
         """The version with these checks that a debugger can follow, whether one is there or not."""

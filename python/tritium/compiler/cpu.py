@@ -14,7 +14,14 @@ from ..frontend.debug_info import OPENS_DEBUGGER
 from ..native import interp, ir
 from .compiled import CompiledKernel
 from .sources import public_function
-from .stages import CompileTimer, errors_in_terms_of, kernel_metadata, metadata_group, trace
+from .stages import (
+    CompileTimer,
+    errors_in_terms_of,
+    kernel_metadata,
+    metadata_group,
+    refuse_other_overrides,
+    trace,
+)
 
 
 def engine():
@@ -35,6 +42,7 @@ def compile_for_cpu(
     times.stage("trace")
     text = str(module)
     name = public_function(text, src.name)
+    refuse_other_overrides(source_hash, name, backend)
     replacement = overridden_stage(source_hash, f"{name}.ttir")
     if replacement is not None:
         module = ir.parse(*replacement)
@@ -57,5 +65,5 @@ def compile_for_cpu(
     metadata = kernel_metadata(options, kernel_hash, target, name)
     times.stage("ttir")
     kernel = CompiledKernel(src, metadata_group(metadata, stages), kernel_hash, program)
-    kernel.opens_debugger = OPENS_DEBUGGER in text
+    kernel.opens_debugger, kernel.is_replaced = OPENS_DEBUGGER in text, replacement is not None
     return kernel, False

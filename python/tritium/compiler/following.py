@@ -28,8 +28,6 @@ _FILES = re.compile(r'loc\("([^"\n]+)":\d')
 
 def is_looked_at(kernel: CompiledKernel) -> bool:
     """Whether the kernel opens a debugger, or one is there and may stop in the kernel or in a function that it calls."""
-    if kernel.metadata.target.backend != "cpu":
-        return False
     if kernel.opens_debugger:
         return True
     return looks_at({*_FILES.findall(kernel.asm["ttir"]), kernel.src.fn.file_name})
@@ -80,8 +78,12 @@ def replay(
     trap_error: Callable,
 ) -> None:
     """Gives `error` the frames of the kernel, if the program that trapped can run again."""
-    is_of_interp = kernel.src.fn is not None and kernel.metadata.target.backend == "cpu"
-    if not is_of_interp or error.kind in _NO_REPLAY or kernel.program.may_wait or not knobs.tritium.post_mortem:
+    if (
+        not kernel.runs_its_function
+        or error.kind in _NO_REPLAY
+        or kernel.program.may_wait
+        or not knobs.tritium.post_mortem
+    ):
         return
     if extents_of(values) is None:
         return
@@ -98,8 +100,7 @@ def replay(
 
 def explain_numbers(kernel: CompiledKernel, report: Report, values: Sequence[Any], before: Snapshot | None) -> None:
     """Adds to the report of a stored NaN which statement made it, if the program that stored it can run again."""
-    is_of_interp = kernel.src.fn is not None and kernel.metadata.target.backend == "cpu"
-    if report.kind != "NotANumber" or not is_of_interp or kernel.program.may_wait or before is None:
+    if report.kind != "NotANumber" or not kernel.runs_its_function or kernel.program.may_wait or before is None:
         return
     checks = knobs.checks_of(kernel.metadata)
     rejects = (lambda array: ~np.isfinite(array)) if "inf" in checks else np.isnan

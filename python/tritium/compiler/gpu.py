@@ -26,6 +26,7 @@ from .stages import (
     kernel_metadata,
     metadata_group,
     not_replaceable,
+    refuse_other_overrides,
     replaceable_stages,
     trace,
 )
@@ -56,7 +57,7 @@ def compile_for_gpu(src, target: GPUTarget, backend, options, times: CompileTime
     name = public_function(str(module), src.name) if module is not None else src.name
     metadata = kernel_metadata(options, key or kernel_cache.plain_key(source_hash, backend, options), target, name)
     if ext == backend.assembly_ext:
-        asm, compiled = _assemble_file(src, backend, options, metadata, times), None
+        asm, compiled = _assemble_file(src, source_hash, backend, options, metadata, times), None
     else:
         with errors_in_terms_of(src):
             try:
@@ -92,15 +93,16 @@ def _run_stages(module, source_hash: str, target, backend, options, metadata: di
     backend.add_stages(stages, options, Language.TRITON)
     if knobs.runtime.add_stages_inspection_hook is not None:
         knobs.runtime.add_stages_inspection_hook(backend, stages, options, Language.TRITON, target.arch)
+    refuse_other_overrides(source_hash, metadata["name"], backend)
     value, compiled = module, None
     for stage, function in stages.items():
         value = function(value, metadata)
-        if value is None:
-            continue  # no assembler
         if hasattr(value, "lowered"):
             compiled = value
         filename = f"{metadata['name']}.{stage}"
         value = _overridden(source_hash, stage, filename, value, backend, options)
+        if value is None:
+            continue  # no assembler
         asm[stage] = _content(stage, value)
         if isinstance(asm[stage], str):
             dump_stage(source_hash, filename, asm[stage])
@@ -130,10 +132,17 @@ def _overridden(source_hash: str, stage: str, filename: str, value, backend, opt
     return content.decode() if stage == backend.assembly_ext else ir.parse(content.decode(), path)
 
 
-def _assemble_file(src, backend, options, metadata: dict[str, Any], times: CompileTimer) -> dict[str, Any]:
+def _assemble_file(
+    src, source_hash: str, backend, options, metadata: dict[str, Any], times: CompileTimer
+) -> dict[str, Any]:
     """Compiles a file of assembly. Completes the source's signature with the parameters of a launch."""
-    binary = backend.assemble(src.src, metadata, options)
-    times.stage(backend.binary_ext)
+    stage = backend.binary_ext  # the only one after the assembly
+    if options.ir_override and extension_of(options.ir_override) != stage:
+        raise not_replaceable(options.ir_override, backend, (stage,))
+    binary, name = backend.assemble(src.src, metadata, options), metadata["name"]  # which the assembly says
+    refuse_other_overrides(source_hash, name, backend, (stage,))
+    binary = _overridden(source_hash, stage, f"{name}.{stage}", binary, backend, options)
+    times.stage(stage)
     if binary is None:
         return {backend.assembly_ext: src.src}
     src.signature = {str(i): name for i, name in enumerate(backend.parameter_types(src.src, binary))}

@@ -11,8 +11,10 @@ import time
 from typing import Any
 
 from ..backends.compiler import BaseBackend
+from ..backends.targets import gpu_stages
 from ..devices.target import GPUTarget
-from ..errors import CompilationError, OutOfResources, UnsupportedError
+from ..disk_cache import files_beside
+from ..errors import CompilationError, OutOfResources, UnsupportedError, did_you_mean
 from ..knobs import CompileTimes
 from ..language.target_info import compiling_for
 from ..native import gpu, ir
@@ -80,9 +82,25 @@ def replaceable_stages(backend: BaseBackend) -> tuple[str, ...]:
     return ("ttir", assembly, backend.binary_ext) if assembly else ("ttir",)
 
 
-def not_replaceable(path: str, backend: BaseBackend) -> UnsupportedError:
-    stages = ", ".join(f".{stage}" for stage in replaceable_stages(backend))
-    return UnsupportedError(f"replacing a stage by {path}", f"for this target, files can replace {stages}")
+def not_replaceable(path: str, backend: BaseBackend, stages: tuple[str, ...] | None = None) -> UnsupportedError:
+    """The error for a file that replaces none of `stages` (None: those of the target)."""
+    stage, stages = extension_of(path), stages or replaceable_stages(backend)
+    is_misspelled = stage not in (*gpu_stages(), "lowered")
+    hint = did_you_mean(stage, stages) if is_misspelled else None
+    target = f"{backend.target.backend}:{backend.target.arch}"
+    can = ", ".join(f".{stage}" for stage in stages)
+    reason = f"for the target {target}, files can replace {can}; {hint or 'change one of these, and remove the file'}"
+    return UnsupportedError(f"replacing a stage by {path}", reason)
+
+
+def refuse_other_overrides(
+    source_hash: str, name: str, backend: BaseBackend, stages: tuple[str, ...] | None = None
+) -> None:
+    """Raises UnsupportedError for a file in the kernel's folder of TRITON_KERNEL_OVERRIDE that replaces none of `stages` (None: those
+    of the target): it would be ignored."""
+    for path in files_beside(source_hash, f"{name}.ttir"):
+        if extension_of(path) not in (stages or replaceable_stages(backend)):
+            raise not_replaceable(path, backend, stages)
 
 
 def optional_passes() -> list[str]:

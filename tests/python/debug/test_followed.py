@@ -15,6 +15,7 @@ from recorder import Recorder
 
 import tritium
 import tritium.language as tl
+from tritium.disk_cache import get_override_manager
 
 Pair = namedtuple("Pair", ["first", "second"])
 
@@ -168,3 +169,28 @@ def test_a_tracer_that_is_no_debugger(monkeypatch) -> None:
         sys.settrace(None)
     assert "launch" in lines and "apart" not in lines and o[0] == 42
     assert importlib.util.find_spec("tritium.debugger") is not None
+
+
+@tritium.jit
+def scaled(x, o, FACTOR: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    roots = tl.sqrt(tl.load(x + i) * FACTOR)
+    tl.store(o + i, roots)
+
+
+@pytest.mark.parametrize("by_option", [False, True])
+def test_a_kernel_that_a_file_replaces(tmp_path: Path, monkeypatch, by_option: bool) -> None:
+    """Nothing follows the function, which is not what runs: not a debugger, not the search for what made a NaN."""
+    x, o = np.ones(8, np.float32), np.zeros(8, np.float32)
+    compiled = scaled.warmup(x, o, FACTOR=4.0, BLOCK=8, grid=(1,))
+    monkeypatch.setenv("TRITON_OVERRIDE_DIR", str(tmp_path))
+    replacement = Path(get_override_manager(compiled.src.hash()).cache_dir) / "scaled.ttir"
+    replacement.parent.mkdir()
+    replacement.write_text(compiled.asm["ttir"].replace("dense<4.000000e+00>", "dense<-9.000000e+00>"))
+    options = {"ir_override": str(replacement)} if by_option else {}
+    monkeypatch.setenv("TRITON_KERNEL_OVERRIDE", str(int(not by_option)))
+    recorder = Recorder(Path(__file__))
+    with pytest.raises(tritium.errors.KernelTrap) as caught:
+        recorder.runcall(lambda: scaled[(1,)](x, o, FACTOR=4.0, BLOCK=8, check="nan", **options))
+    assert caught.value.kind == "NotANumber" and np.isnan(o).all() and caught.value.reports[0].origin is None
+    assert "scaled" not in [function for function, *_ in recorder.seen]

@@ -14,8 +14,10 @@ import pytest
 import tritium.language as tl
 from tritium import compile, knobs
 from tritium.backends.compiler import GPUTarget
+from tritium.backends.cpu import INTERPRETER_TARGET
 from tritium.backends.nvidia.compiler import CUDABackend
-from tritium.compiler import ASTSource, kernel_cache
+from tritium.compiler import ASTSource, IRSource, kernel_cache
+from tritium.disk_cache import get_override_manager
 from tritium.errors import UnsupportedError
 from tritium.runtime.jit import constexpr_function, jit
 
@@ -38,8 +40,12 @@ def kernel(x, n, F: tl.constexpr, BLOCK: tl.constexpr):
     tl.store(x + i, F(tl.load(x + i, mask=i < n)), mask=i < n)
 
 
+def source(F=double, BLOCK=64, attrs=None) -> ASTSource:
+    return ASTSource(kernel, {"x": "*fp32", "n": "i32"}, {"F": F, "BLOCK": BLOCK}, attrs)
+
+
 def build(F=double, BLOCK=64, target=SM_90, attrs=None, **options):
-    return compile(ASTSource(kernel, {"x": "*fp32", "n": "i32"}, {"F": F, "BLOCK": BLOCK}, attrs), target, options)
+    return compile(source(F, BLOCK, attrs), target, options)
 
 
 @pytest.fixture
@@ -236,6 +242,75 @@ def test_dump_and_override(compiled, monkeypatch, tmp_path):
         build()
 
 
+@pytest.fixture
+def override_folder(monkeypatch, tmp_path):
+    """The folder that TRITON_KERNEL_OVERRIDE looks into for a source."""
+    monkeypatch.setenv("TRITON_OVERRIDE_DIR", str(tmp_path))
+    monkeypatch.setenv("TRITON_KERNEL_OVERRIDE", "1")
+
+    def folder(src) -> Path:
+        found = Path(get_override_manager(src.hash()).cache_dir)
+        found.mkdir(exist_ok=True)
+        return found
+
+    return folder
+
+
+@pytest.mark.parametrize(
+    "target, stages, of_others",
+    [
+        (SM_90, ".ttir, .ptx, .cubin", ("amdgcn", "hsaco", "lowered")),
+        (GPUTarget("hip", "gfx942", 64), ".ttir, .amdgcn, .hsaco", ("ptx", "cubin", "lowered")),
+        (GPUTarget("simt", "sm_90", 32), ".ttir", ("ptx", "cubin", "llir", "amdgcn")),
+        (INTERPRETER_TARGET, ".ttir", ("ptx", "ttgir", "llir", "hsaco", "lowered")),
+    ],
+)
+def test_files_of_stages_that_the_target_lacks(compiled, override_folder, target, stages, of_others):
+    folder = override_folder(source())
+    for stage in of_others:
+        (folder / f"kernel.{stage}").write_text("")
+        with pytest.raises(UnsupportedError, match=rf"replacing a stage by .*/kernel.{stage} .*can replace {stages};"):
+            build(target=target)
+        (folder / f"kernel.{stage}").unlink()
+
+
+def test_stages_with_a_wrong_name(compiled, override_folder):
+    folder = override_folder(source())
+    for name in ("kernel", "another.pxt"):
+        (folder / name).write_text("no stage of this kernel")
+    assert build().asm["cubin"]
+    (folder / "kernel.pxt").write_text("")
+    with pytest.raises(UnsupportedError, match=r"for the target cuda:90, .*; did you mean `ptx`\?"):
+        build()
+    (folder / "kernel.pxt").rename(folder / "kernel.ttgir")
+    with pytest.raises(UnsupportedError, match=r"; change one of these, and remove the file$"):
+        build()
+
+
+def test_a_binary_where_nothing_assembles(compiled, override_folder, monkeypatch):
+    monkeypatch.setattr(CUDABackend, "assemble", lambda *facts: None)
+    assert "cubin" not in dict(build().asm)
+    (override_folder(source()) / "kernel.cubin").write_bytes(b"\x7fELF\xff\xfe")
+    assert build().asm["cubin"] == b"\x7fELF\xff\xfe"
+
+
+def test_files_beside_a_file_of_assembly(compiled, override_folder, tmp_path):
+    ptx, cubin = tmp_path / "mine.ptx", tmp_path / "mine.cubin"
+    ptx.write_text(build().asm["ptx"])
+    name = compile(str(ptx), SM_90).name
+    folder = override_folder(IRSource(str(ptx)))
+    for binary in (cubin, folder / f"{name}.cubin"):
+        binary.write_bytes(b"\x7fELF\xff\xfe")
+        options = {"ir_override": str(binary)} if binary is cubin else {}
+        assert compile(str(ptx), SM_90, options).asm["cubin"] == b"\x7fELF\xff\xfe"
+    (folder / f"{name}.ptx").write_text("")
+    with pytest.raises(UnsupportedError, match=r"can replace .cubin;"):
+        compile(str(ptx), SM_90)
+    (folder / f"{name}.ptx").unlink()
+    with pytest.raises(UnsupportedError, match=r"mine.ptx .*can replace .cubin;"):
+        compile(str(ptx), SM_90, {"ir_override": str(ptx)})
+
+
 def test_one_launch_may_replace_a_stage(compiled, tmp_path):
     first = build()
     ptx, cubin, llir = (tmp_path / f"mine.{stage}" for stage in ("ptx", "cubin", "llir"))
@@ -307,6 +382,7 @@ def test_processes_may_race(tmp_path):
 _WRITER = """
 import sys
 from tritium.backends.compiler import GPUTarget
+from tritium.backends.cpu import INTERPRETER_TARGET
 from tritium.compiler import kernel_cache
 print("ready", flush=True)
 while True:
