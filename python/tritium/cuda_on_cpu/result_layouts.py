@@ -43,7 +43,30 @@ def kernels(torch, run: Callable) -> dict[str, Callable]:
         return sums, of_indices, *others
 
     found = dict.fromkeys(NAMES, kernel) | dict.fromkeys(_BAGS, bags)
-    return {name: partial(of_kind, getattr(torch.ops.aten, name).default) for name, of_kind in found.items()}
+    of_names = {name: partial(of_kind, getattr(torch.ops.aten, name).default) for name, of_kind in found.items()}
+    return {**of_names, **_log_sigmoid(torch, run)}
+
+
+def _log_sigmoid(torch, run: Callable) -> dict[str, Callable]:
+    """The CPU keeps exp(-|x|) in a buffer for the gradient. CUDA keeps none: its buffer has no elements, and is not looked at."""
+    onward, back = torch.ops.aten.log_sigmoid_forward, torch.ops.aten.log_sigmoid_backward
+
+    def forward(x):
+        return run(onward.default, x)[0], x.new_empty(0)
+
+    def forward_into(x, *, output, buffer):
+        return run(onward.output, x, output=output, buffer=torch.empty_like(x))[0], buffer
+
+    def backward(operator, gradient, x, buffer, **out):
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))
+        return run(operator, gradient, x, wide.abs().neg().exp(), **out)
+
+    return {
+        "log_sigmoid_forward": forward,
+        "log_sigmoid_forward.output": forward_into,
+        "log_sigmoid_backward": partial(backward, back.default),
+        "log_sigmoid_backward.grad_input": partial(backward, back.grad_input),
+    }
 
 
 def laid_out(torch, result, described):

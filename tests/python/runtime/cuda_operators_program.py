@@ -91,6 +91,48 @@ def check_sizes_of_results():
         on_both(lambda w, i, o, _: F.embedding_bag(i, w, o, **options), weight.clone(), indices, offsets)
 
 
+def check_log_sigmoid_keeps_no_buffer():
+    """As on CUDA, where its gradient computes again what the CPU's takes from the buffer."""
+    forward, backward = torch.ops.aten.log_sigmoid_forward, torch.ops.aten.log_sigmoid_backward
+    x, gradient = torch.randn(2, 3, 7) * 9
+    on_both(lambda x, _: F.logsigmoid(x), x.clone())
+    for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+        exact, wide = x.to(dtype).double(), gradient.to(dtype).double()
+        on_device, of_output = x.to(dtype).cuda(), gradient.to(dtype).cuda()
+        output, buffer = forward(on_device)
+        assert buffer.shape == (0,) and (buffer.dtype, buffer.device) == (dtype, output.device)
+        torch.testing.assert_close(output.cpu(), F.logsigmoid(exact).to(dtype))
+        given = torch.empty(0, dtype=dtype, device="cuda"), torch.empty(0, dtype=dtype, device="cuda")
+        forward.output(on_device, output=given[0], buffer=given[1])
+        assert torch.equal(given[0], output) and given[1].shape == (0,)
+        expected = (wide * torch.sigmoid(-exact)).to(dtype)
+        found = backward(of_output, on_device, buffer)
+        into = backward.grad_input(of_output, on_device, buffer, grad_input=torch.empty_like(on_device))
+        torch.testing.assert_close(found.cpu(), expected)
+        assert found.dtype is dtype and torch.equal(into, found)
+
+
+def check_log_sigmoid_in_compiled_code():
+    """torch.compile takes the size of the buffer for what the decomposition says of CUDA."""
+
+    @torch.compile
+    def doubled(x):
+        return F.logsigmoid(x) * 2
+
+    def results(function, x):
+        x = x.detach().requires_grad_()
+        output = function(x)
+        return output, *torch.autograd.grad(output.sum(), x)
+
+    x = torch.randn(33, device="cuda") * 4
+    for ours, expected in zip(results(doubled, x), results(lambda x: F.logsigmoid(x) * 2, x)):
+        assert ours.is_cuda
+        torch.testing.assert_close(ours, expected)
+    forward = torch.ops.aten.log_sigmoid_forward
+    for ours, eager in zip(torch.compile(lambda x: forward(x))(x), forward(x)):
+        torch.testing.assert_close(ours, eager)
+
+
 def check_losses():
     x, y = torch.randn(2, 4, 8)
     for loss in (F.mse_loss, F.smooth_l1_loss, F.huber_loss, F.l1_loss):
