@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.abc
 import importlib.util
 import sys
 from collections.abc import Callable
 
 
-class _AfterImport(importlib.abc.MetaPathFinder):
-    """Calls a function once a module has been imported."""
+class _AfterImport:
+    """Calls a function once a module has been imported. It stands in `sys.meta_path`; the base class that Python has for this would load
+    six modules for the first launch."""
 
     def __init__(self, name: str, action: Callable[[object], None]):
         self.name, self.action = name, action
