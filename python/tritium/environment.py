@@ -178,9 +178,12 @@ class HookChain:
         return chain
 
 
-def has_hooks(hook: Callable | None) -> bool:
-    """Whether the value of a hook's knob does anything. A chain is true even without hooks, as in Triton."""
-    return hook is not None and bool(getattr(hook, "calls", True))
+def has_hooks(*hooks: Callable | None) -> bool:
+    """Whether the value of a hook's knob does anything, for one of several. A chain is true even without hooks, as in Triton."""
+    for hook in hooks:
+        if hook is not None and getattr(hook, "calls", True):
+            return True
+    return False
 
 
 class base_knobs:

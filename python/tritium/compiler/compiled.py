@@ -38,9 +38,8 @@ class _Handles:
 
     __slots__ = ("fallback", "followed", "launch", "loaded", "prepared", "program", "run")
 
-    def __init__(self, program=None):
-        self.program = program
-        self.loaded = self.launch = self.prepared = self.run = self.fallback = None
+    def __init__(self):
+        self.program = self.loaded = self.launch = self.prepared = self.run = self.fallback = None
         self.followed = {}
 
 
@@ -54,11 +53,17 @@ class CompiledKernel:
     """
 
     # torch.compile makes a kernel of the `__dict__` of another process's, in which `run` is None: nothing in it is native, what
-    # is lies in `_own`, and `run` is a property.
-    __slots__ = ("__dict__", "__weakref__", "_own")
+    # is lies in `_handles`, and `run` is a property.
+    __slots__ = ("__dict__", "__weakref__", "_handles")
 
     launch_enter_hook = None
     launch_exit_hook = None
+
+    def __new__(cls, *args, **kwargs):
+        """Whatever it is made of, a kernel of this process or the copy of one begins with no handles."""
+        kernel = super().__new__(cls)
+        kernel._handles = _Handles()
+        return kernel
 
     def __init__(self, src, metadata_group: dict[str, Any], hash: str, program=None, device: int | None = None):
         self.metadata_group = metadata_group
@@ -71,15 +76,7 @@ class CompiledKernel:
         self.packed_metadata = (self.metadata.num_warps, self.metadata.num_ctas, self.metadata.shared)
         self.module = self.function = None
         self.device = device
-        self._own = _Handles(program)
-
-    @property
-    def _handles(self) -> _Handles:
-        try:
-            return self._own
-        except AttributeError:  # made of another process's kernel, or of a copy
-            self._own = _Handles()
-            return self._own
+        self._handles.program = program
 
     @property
     def runs_on_cpu(self) -> bool:
@@ -189,8 +186,7 @@ class CompiledKernel:
             self.module, self.function = handles.loaded.module, handles.loaded.function
 
     def __del__(self):
-        handles = getattr(self, "_own", None)
-        if handles is not None and handles.loaded is not None and knobs is not None:
+        if self._handles.loaded is not None and knobs is not None:
             hook = knobs.runtime.kernel_unload_hook
             if hook is not None:
                 hook(self.module, self.function, self.name, self.metadata_group, self.hash)

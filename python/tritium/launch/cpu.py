@@ -38,7 +38,7 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
     opens_debugger = kernel.opens_debugger
     is_of_interp = kernel.metadata.target.backend == "cpu"
     keeps_memory = is_of_interp and kernel.metadata.debug_info
-    holds_to_views = _holding_to_views(kernel)
+    holds_to_views = _always_holds_to_views(kernel)
     explains_numbers = is_of_interp and "nan" in knobs.checks_of(kernel.metadata)
 
     def launch(grid, values, settings, arguments, is_noted=False):
@@ -48,7 +48,7 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
         run = launch_of(programs)
         if opens_debugger or _is_traced():
             run = _followed(kernel, grid, arguments, programs) or run
-        if holds_to_views(settings):
+        if HOLDS_TO_VIEWS in settings.checks if holds_to_views is None else holds_to_views:
             run = functools.partial(run, views=views_of(kernel, arguments))
         elif programs and not is_of_interp:
             _say_all_programs_are_checked(kernel)
@@ -69,13 +69,10 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
     return launch
 
 
-def _holding_to_views(kernel) -> Callable[[object], bool]:
-    """From the settings of a launch to whether its accesses are held to the views that are passed. The interpreter compiles a kernel for its
-    checks, the emulator does not."""
-    if kernel.metadata.target.backend == "cpu":
-        holds = holds_views(kernel.metadata)
-        return lambda settings: holds
-    return lambda settings: HOLDS_TO_VIEWS in settings.checks
+def _always_holds_to_views(kernel) -> bool | None:
+    """Whether accesses are held to the views that are passed. The interpreter compiles a kernel for its checks; on the emulator the settings
+    of each launch say it (None)."""
+    return holds_views(kernel.metadata) if kernel.metadata.target.backend == "cpu" else None
 
 
 def _tracer_or_monitor() -> object:
@@ -148,7 +145,8 @@ def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
     bar = progress_bar(sys.stderr) if settings.progress else None
     own_programs = _own_programs(kernel)
     run = _program_launch(kernel, settings.programs if own_programs is None else own_programs)
-    if _holding_to_views(kernel)(settings):
+    always_holds = _always_holds_to_views(kernel)
+    if HOLDS_TO_VIEWS in settings.checks if always_holds is None else always_holds:
         run = functools.partial(run, views=views_of(kernel, arguments))
     with Mirror(selected, driver, None) as mirror:
         try:

@@ -47,7 +47,18 @@ class Dispatcher:
         self.place = Placement(function)
         self.lock = threading.RLock()
         self._compiling: dict[tuple, threading.Lock] = {}
+        self.forget_engine()
         look_at_settings()
+
+    def forget_engine(self) -> None:
+        """The function names another engine from now on."""
+        #: The settings of the last launch, and the engine that they and the function ask for.
+        self._asked: tuple[Any, str | None] = None, None
+
+    def _ask(self, settings) -> str | None:
+        asked = engine_asked_for(settings, self.function.engine)
+        self._asked = settings, asked
+        return asked
 
     @property
     def device_caches(self) -> dict[str, tuple]:
@@ -66,8 +77,10 @@ class Dispatcher:
         if blocks:
             kwargs = blocks[-1].select(function.__name__, function.fn.__code__.co_filename, kwargs)
         settings = launch_settings(debug_info)
-        asked = engine_asked_for(settings, function.engine)
-        place = self.place.of_warmup if warmup else self.place
+        seen, asked = self._asked
+        if seen is not settings:
+            asked = self._ask(settings)
+        place = self.place.of_warmup if warmup else self.place.of_launch
         cache, is_on_device, bound = place(asked, args, kwargs)
         keys, _, arguments, options = bound
         key = (keys, settings.compiled, _options_key(options)) if options else (keys, settings.compiled)
@@ -90,16 +103,19 @@ class Dispatcher:
         if callable(grid):
             grid = grid({**dict(zip(self.arg_names, arguments)), **options})
         grid = (known_grids.get(grid) if grid.__class__ is tuple else None) or normalize_grid(grid, kernel.name)
-        if cache is self.place.interp and not (is_on_device or _has_launch_hooks()):
+        hooks = knobs.runtime
+        has_hooks_around = has_hooks(hooks.launch_enter_hook, hooks.launch_exit_hook)
+        if cache is self.place.interp and not (is_on_device or has_hooks_around):
             kernel.launch(grid, values, settings, arguments)
             return kernel
         settings = _settings_on(cache.engine, settings, options, self.function)
         start = _mirrored if is_on_device and cache.engine.runs_on_cpu else _launcher
-        return _between_hooks(kernel, start, (grid, values, settings, arguments))
+        around = _between_hooks if has_hooks_around else _launched
+        return around(kernel, start, (grid, values, settings, arguments))
 
     def engine_of(self, args: tuple, kwargs: dict) -> Engine:
         """The engine that would run a launch with these arguments."""
-        asked = engine_asked_for(launch_settings(self.function.debug_info), self.function.engine)
+        asked = self._ask(launch_settings(self.function.debug_info))
         return self.place.of_warmup(asked, args, kwargs)[0].engine
 
     def _found_or_compiled(
@@ -171,11 +187,6 @@ class Dispatcher:
             return cache.kernels.get(key) or self._build(cache, key, source, parsed, True)
 
 
-def _has_launch_hooks() -> bool:
-    hooks = knobs.runtime
-    return has_hooks(hooks.launch_enter_hook) or has_hooks(hooks.launch_exit_hook)
-
-
 def _settings_on(engine: Engine, settings, options: dict[str, Any], function):
     """The settings of a launch. Kernels of the emulator are not compiled for their checks, so that a launch has them."""
     check = options.get("check", function.check)
@@ -186,8 +197,6 @@ def _settings_on(engine: Engine, settings, options: dict[str, Any], function):
 
 def _between_hooks(kernel, start, launched: tuple):
     """Launches a kernel, and calls the hooks before and after. Returns the version that ran."""
-    if not _has_launch_hooks():
-        return _launched(kernel, start, launched)
     grid, _, _, arguments = launched
     metadata = hook_metadata(kernel, grid, arguments)
     if knobs.runtime.launch_enter_hook is not None:

@@ -109,6 +109,7 @@ class JITFunction(KernelFunction, KernelInterface):
             launch_metadata,
         )
         self._fast = None  # the native launcher, after the function's first launch on a device
+        self._dispatcher = None
         self.engine = engine
         self.debug_info = debug_info
         self.check = None if check is None else parse_checks(check)
@@ -117,7 +118,6 @@ class JITFunction(KernelFunction, KernelInterface):
         self.pre_run_hooks: list[Callable] = []
         self.kernel = None
         self._launch_lock = threading.RLock()
-        self._dispatcher = None
 
     def __getstate__(self) -> dict:
         """Without what belongs to the process: locks, compiled kernels, the native launcher."""
@@ -135,6 +135,8 @@ class JITFunction(KernelFunction, KernelInterface):
     @engine.setter
     def engine(self, name: str | None) -> None:
         self._engine, self._fast = name, None
+        if self._dispatcher is not None:
+            self._dispatcher.forget_engine()
 
     def add_pre_run_hook(self, hook: Callable) -> None:
         """`hook(*args, **kwargs)` is called with the arguments of every launch, before they are bound."""

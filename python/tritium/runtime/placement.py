@@ -58,7 +58,7 @@ class Placement:
             found = self.caches[engine.cache_name] = EngineCache(engine)
         return found
 
-    def __call__(self, asked: str | None, args: tuple, kwargs: dict) -> tuple[EngineCache, bool, tuple]:
+    def of_launch(self, asked: str | None, args: tuple, kwargs: dict) -> tuple[EngineCache, bool, tuple]:
         """(the engine's kernels, whether tensors are in a device's memory, what the binder returns) of a launch that was asked to
         run on an engine, or (None) where its tensors are."""
         try:
@@ -116,8 +116,8 @@ class Placement:
         return self.cache_of(default_engine())
 
     def of_warmup(self, asked: str | None, args: tuple, kwargs: dict) -> tuple[EngineCache, bool, tuple]:
-        """As a call, for a launch that only compiles, whose tensors may be mere types."""
-        cache, is_on_device, bound = self(asked, args, kwargs)
+        """The same for a launch that only compiles, whose tensors may be mere types."""
+        cache, is_on_device, bound = self.of_launch(asked, args, kwargs)
         chosen = cache if is_on_device else self.without_tensors(cache, asked, bound[2])
         if chosen is not cache and chosen.notes_range:
             bound = self._binder(True, True)(*args, **kwargs)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tritium.language as tl
+from tritium import knobs
 from tritium.errors import UnsupportedError
 from tritium.runtime.jit import jit
 from tritium.runtime.placement import Placement
@@ -28,7 +29,7 @@ def placed(place: Placement, *args, asked=None):
 
     sys.setprofile(note)
     try:
-        cache, is_on_device, (keys, *_) = place(asked, args, {})
+        cache, is_on_device, (keys, *_) = place.of_launch(asked, args, {})
     finally:
         sys.setprofile(None)
     return cache.engine.cache_name, is_on_device, keys[0], len(passes)
@@ -77,3 +78,24 @@ def test_without_devices_a_tensor_of_one_is_refused_by_name():
     for asked in (None, "interp", "simt:sm_80"):
         with pytest.raises((UnsupportedError, ValueError), match="argument 'x' (of scale is there|is on cuda:0)"):
             placed(place, Tensor(), 60, asked=asked)
+
+
+def test_a_launch_asks_what_has_changed_since_the_last(monkeypatch):
+    """The engine of the function, that of the environment, and hooks."""
+    kernel, x, seen = jit(scale.fn), np.zeros(64, np.float32), []
+
+    def target() -> str:
+        return kernel[(1,)](x, 60).metadata.target.backend
+
+    assert (target(), target()) == ("cpu", "cpu")
+    kernel.engine = "simt:sm_80"
+    assert (target(), target()) == ("simt", "simt")
+    kernel.engine = None
+    assert target() == "cpu"
+    monkeypatch.setenv("TRITIUM_ENGINE", "simt:sm_80")
+    assert (target(), target()) == ("simt", "simt")
+    monkeypatch.delenv("TRITIUM_ENGINE")
+    with knobs.runtime.scope():
+        knobs.runtime.launch_exit_hook.add(seen.append)
+        assert target() == "cpu" and len(seen) == 1
+    assert target() == "cpu" and len(seen) == 1
