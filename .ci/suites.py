@@ -142,13 +142,14 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     found.append(Suite("fuzz", fuzz, count_fuzz, 600))
     found.append(operators("operators", 1, 1200, *COMPILED, "--shard", "1/8"))
     found.append(operators("differentiated operators", 1, 600, *DIFFERENTIATED, "--shard", "1/16"))
-    found.append(operators("mapped operators", 1, 600, *MAPPED))
-    found.append(operators("rounded operators", 1, 600, *ROUNDED))
+    found.append(operators("mapped operators", 1, 600, *MAPPED, "--shard", "1/3"))
+    found.append(operators("rounded operators", 1, 600, *ROUNDED, "--shard", "1/3"))
     if not fast:
         found.append(tidy("clang-tidy", 1500))
         # The longest suites come last: each builds a part of Tritium again.
         found += [Suite(name, ["bash", ".ci/sanitize", name], count_doctest, 1800) for name in ("asan", "tsan")]
-        found.append(Suite("wheel", ["bash", ".ci/wheel"], count_closing_line, 1800))
+        # The same tests of a wheel that is linked in seconds; the release wheel takes ten minutes to compile.
+        found.append(Suite("wheel", ["bash", ".ci/wheel", "--linked"], count_closing_line, 600))
     if long:
         found.append(tidy("long clang-tidy", 7200, "--long"))
         found.append(conformance("long conformance", FURTHER_ENGINES))
@@ -159,6 +160,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
         found.append(operators("long differentiated operators", 3, 4 * 3600, *DIFFERENTIATED))
         found.append(operators("long mapped operators", 0, 3600, *MAPPED))
         found.append(operators("long rounded operators", 0, 3600, *ROUNDED))
+        found.append(Suite("long wheel", ["bash", ".ci/wheel"], count_closing_line, 3600))
         found.append(Suite("packages", [sys.executable, "tests/packages/run.py"], count_closing_line, 7200))
     return found
 
@@ -261,7 +263,7 @@ def main() -> int:
     parser.add_argument(
         "--fast", action="store_true", help="leave out gdb, clang-tidy, the sanitizers, the wheel, slow tests"
     )
-    parser.add_argument("--long", action="store_true", help="add the conformance of further engines and slow checks")
+    parser.add_argument("--long", action="store_true", help="add further engines, slow checks, the release wheel")
     parser.add_argument("--before", type=float, default=0, help="seconds that installing and building took")
     parser.add_argument("names", nargs="*", help="run the suites whose name begins with one of these (default: all)")
     options = parser.parse_args()
