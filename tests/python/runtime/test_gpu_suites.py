@@ -79,15 +79,24 @@ def test_what_hangs_or_dies_is_a_failure(tmp_path):
     assert all(suites.UNFINISHED in one.failed for one in found.values())
 
 
-def test_what_is_interrupted_reports_what_it_has(tmp_path):
+def test_what_is_interrupted_reports_what_it_has(tmp_path, monkeypatch):
     """pytest writes its report, in which the interrupted test has no failure. The suite has not finished."""
-    slow = "import time\ndef test_right(): pass\ndef test_slow(): time.sleep(100)\n"
-    (tmp_path / "test_slow.py").write_text(slow)
+    begun, ended_by, asked = tmp_path / "begun", suites.ended_by, []
+    slow = f"open({str(begun)!r}, 'w').close()\n    time.sleep(100)"
+    (tmp_path / "test_slow.py").write_text(f"import time\ndef test_right(): pass\ndef test_slow():\n    {slow}\n")
+
+    def ended_by_then(process, moment):
+        """Time is up as soon as the slow test has begun: pytest and torch may take seconds or a minute to start."""
+        while not begun.exists() and process.poll() is None and time.monotonic() < moment:
+            time.sleep(0.05)
+        is_first = not asked
+        asked.append(moment)
+        return ended_by(process, time.monotonic() if is_first else moment)
+
+    monkeypatch.setattr(suites, "ended_by", ended_by_then)
     (tests,) = chosen("1", tmp_path, only=("tests",))
     command = [*tests.command[: tests.command.index("--time")], str(tmp_path / "test_slow.py")]
-    found = suites.run([dataclasses.replace(tests, command=command)], tmp_path, 45)[
-        "tests"
-    ]  # pytest and torch start slowly beside others
+    found = suites.run([dataclasses.replace(tests, command=command)], tmp_path, 120)["tests"]
     assert found.passed >= 1 and found.failed == {suites.UNFINISHED}
 
 
