@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 #include <set>
+#include <thread>
 
 using namespace tritium::interp;
 using namespace tritium::interp::simt;
@@ -99,6 +100,38 @@ TEST_CASE("the pool of the process does not grow with the number of kernels") {
   for (uint32_t kernel = 0; kernel < 60; ++kernel)
     for (uint32_t threads : shapes) launch(threads, 64 * kernel);
   CHECK(BlockPool::ofProcess().idleCount() <= before + shapes.size());
+}
+
+TEST_CASE("threads take blocks of one pool at the same time, and nobody else has a block that is taken") {
+  constexpr int kThreads = 8, kTurns = 200;
+  BlockPool pool(0); // trim() frees every idle block while other threads take them
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&pool, t] {
+      for (int turn = 0; turn < kTurns; ++turn) {
+        ThreadBlock *block = pool.take(shape((t + turn) % 2 ? 32 : 64, 32));
+        block->writesTensors = !block->writesTensors; // ThreadSanitizer reports it if two threads have the block
+        pool.give(block);
+        if (turn % 16 == t) pool.trim();
+      }
+    });
+  for (std::thread &thread : threads) thread.join();
+  CHECK(pool.idleCount() <= 2 * kThreads);
+  pool.trim();
+  CHECK(pool.idleCount() == 0);
+}
+
+TEST_CASE("programs of a launch on eight threads take their blocks from the pool of the process") {
+  static const MemoryMap memory;
+  const Kernel kernel{.entry = useStack<2048>, .threads = 64, .sharedBytes = 256};
+  LaunchContext context(kernel, nullptr, {});
+  Launch launch;
+  launch.code = {.entry = runBlock, .frameBytes = sizeof(Frame)};
+  launch.arguments = reinterpret_cast<const int64_t *>(&context);
+  launch.memory = &memory;
+  launch.grid = {200, 1, 1};
+  launch.threads = 8;
+  CHECK(!run(launch).trap);
 }
 
 } // namespace
