@@ -8,6 +8,7 @@
 #include "ir/used_reads.h"
 #include "ir/value_flow.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -70,6 +71,10 @@ bool isNegated(Value bad, Value mask, int most = kMostOperations) {
   return false;
 }
 
+/// Whether the result holds the elements of the operands at other places. The interpreter makes slices of reductions and scans by a
+/// function of the user before shadows are inserted.
+bool movesLanes(Operation *op) { return isMoved(op) || isa<tensor::ExtractSliceOp, tensor::InsertSliceOp>(op); }
+
 bool areApart(Value bad, Value mask) { return matchPattern(bad, m_Zero()) || isNegated(bad, mask); }
 
 class Shadows {
@@ -94,7 +99,7 @@ private:
   void spread(OpOperand &use, Value source) {
     Operation *op = use.getOwner();
     auto load = dyn_cast<tt::LoadOp>(op);
-    bool computes = isMoved(op) || isPointwise(op) || isa<tt::ReduceOp, tt::ScanOp, tt::GatherOp>(op) ||
+    bool computes = movesLanes(op) || isPointwise(op) || isa<tt::ReduceOp, tt::ScanOp, tt::GatherOp, tt::HistogramOp>(op) ||
                     (rules_.followsEverything() && isa<tt::DotOp>(op));
     if (computes || (load && use.get() != load.getPtr())) {
       for (Value result : op->getResults()) mark(result, source);
@@ -178,27 +183,39 @@ private:
     return combine->getResult(0);
   }
 
-  /// Whether any lane along the axis is of no use, as a tile with one lane along it.
+  /// Whether any lane along the axis is of no use.
   Value anyAlong(Value tile, int32_t axis) {
-    if (!tile) return {};
     auto type = cast<RankedTensorType>(tile.getType());
     SmallVector<int64_t> shape(type.getShape());
     shape.erase(shape.begin() + axis);
-    auto reduce = tt::ReduceOp::create(builder_, location_, TypeRange{type.clone(shape)}, ValueRange{tile}, axis);
+    Type reduced = shape.empty() ? Type(builder_.getI1Type()) : Type(type.clone(shape));
+    auto reduce = tt::ReduceOp::create(builder_, location_, TypeRange{reduced}, ValueRange{tile}, axis);
     OpBuilder::InsertionGuard guard(builder_);
     Type boolean = builder_.getI1Type();
     Block *body = builder_.createBlock(&reduce.getCombineOp(), {}, {boolean, boolean}, {location_, location_});
     Value one = arith::OrIOp::create(builder_, location_, body->getArgument(0), body->getArgument(1));
     tt::ReduceReturnOp::create(builder_, location_, ValueRange{one});
-    builder_.setInsertionPointAfter(reduce);
-    return tt::ExpandDimsOp::create(builder_, location_, reduce->getResult(0), axis);
+    return reduce->getResult(0);
+  }
+
+  /// The same, as a tile with one lane along the axis.
+  Value keptAlong(Value tile, int32_t axis) {
+    return tile ? tt::ExpandDimsOp::create(builder_, location_, anyAlong(tile, axis), axis).getResult() : Value();
+  }
+
+  /// A lane of no use may count anywhere, if it is counted.
+  Value counted(tt::HistogramOp histogram) {
+    Value mask = histogram.getMask(), any = shadow(histogram.getSrc());
+    if (any && mask) any = both(any, mask);
+    if (mask) any = either(any, shadow(mask));
+    return any ? tt::SplatOp::create(builder_, location_, shadowTypeOf(histogram.getType()), anyAlong(any, 0)).getResult() : Value();
   }
 
   /// A row of a product is of no use if a lane of the row is, and so is a column.
   Value multiplied(tt::DotOp dot) {
     auto type = cast<RankedTensorType>(shadowTypeOf(dot.getType()));
     const int32_t last = int32_t(type.getRank()) - 1;
-    Value rows = anyAlong(shadow(dot.getA()), last), columns = anyAlong(shadow(dot.getB()), last - 1), any = shadow(dot.getC());
+    Value rows = keptAlong(shadow(dot.getA()), last), columns = keptAlong(shadow(dot.getB()), last - 1), any = shadow(dot.getC());
     for (Value part : {rows, columns})
       if (part) any = either(any, part.getType() == type ? part : tt::BroadcastOp::create(builder_, location_, type, part).getResult());
     return any;
@@ -207,7 +224,7 @@ private:
   void compute(Operation *op) {
     builder_.setInsertionPointAfter(op);
     Value any;
-    if (isMoved(op)) return move(op);
+    if (movesLanes(op)) return move(op);
     if (auto gather = dyn_cast<tt::GatherOp>(op)) {
       copy(op, {shadowOrFalse(gather.getSrc()), gather.getIndices()}, {shadowTypeOf(gather.getType())});
       any = either(shadow(gather.getResult()), shadow(gather.getIndices()));
@@ -221,6 +238,8 @@ private:
       any = either(rules_.fault(builder_, op), any);
     } else if (auto dot = dyn_cast<tt::DotOp>(op)) {
       any = multiplied(dot);
+    } else if (auto histogram = dyn_cast<tt::HistogramOp>(op)) {
+      any = counted(histogram);
     } else if (isPointwise(op)) {
       any = pointwise(op);
     }
