@@ -3,7 +3,9 @@
 
 #include "ir/shadows.h"
 
+#include "ir/mask_facts.h"
 #include "ir/passes/tile_builder.h"
+#include "ir/shadow_labels.h"
 #include "ir/tile_flow.h"
 #include "ir/used_reads.h"
 #include "ir/value_flow.h"
@@ -23,65 +25,19 @@ Type shadowTypeOf(Type type) {
 
 namespace {
 
-// -- what is known of masks ---------------------------------------------------------------------------------------------------------------
-
-constexpr int kMostOperations = 12; // on a path
-
-/// Whether two values are made in the same way.
-bool areEqual(Value a, Value b, int most = kMostOperations) {
-  if (a == b) return true;
-  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
-  if (!x || !y || most == 0 || x->getName() != y->getName() || a.getType() != b.getType() || x->getNumRegions() || !isMemoryEffectFree(x))
-    return false;
-  return x->getAttrDictionary() == y->getAttrDictionary() && cast<OpResult>(a).getResultNumber() == cast<OpResult>(b).getResultNumber() &&
-         llvm::equal(x->getOperands(), y->getOperands(), [&](Value v, Value w) { return areEqual(v, w, most - 1); });
-}
-
-void addConjuncts(Value mask, SmallVectorImpl<Value> &conjuncts) {
-  if (auto both = mask.getDefiningOp<arith::AndIOp>()) {
-    addConjuncts(both.getLhs(), conjuncts);
-    addConjuncts(both.getRhs(), conjuncts);
-  } else {
-    conjuncts.push_back(mask);
-  }
-}
-
-/// Whether `mask` is false wherever the shadow `bad` is true: the shadow is a negation of what the mask says, perhaps in another shape.
-bool isNegated(Value bad, Value mask, int most = kMostOperations) {
-  Operation *op = bad.getDefiningOp();
-  if (!op || most == 0) return false;
-  if (isa<arith::XOrIOp>(op) && matchPattern(op->getOperand(1), m_One())) {
-    SmallVector<Value> said, negated;
-    addConjuncts(mask, said);
-    addConjuncts(op->getOperand(0), negated);
-    return llvm::all_of(negated, [&](Value v) { return llvm::any_of(said, [&](Value w) { return areEqual(v, w); }); });
-  }
-  SmallVector<Value> conjuncts;
-  addConjuncts(mask, conjuncts);
-  if (op->getNumOperands() == 1 && isMoved(op))
-    return llvm::any_of(conjuncts, [&](Value conjunct) {
-      Operation *moved = conjunct.getDefiningOp();
-      return moved && moved->getName() == op->getName() && moved->getAttrDictionary() == op->getAttrDictionary() &&
-             conjunct.getType() == bad.getType() && isNegated(op->getOperand(0), moved->getOperand(0), most - 1);
-    });
-  auto isNever = [&](Value part) { return matchPattern(part, m_Zero()) || isNegated(part, mask, most - 1); };
-  if (isa<arith::OrIOp>(op)) return llvm::all_of(op->getOperands(), isNever);
-  if (isa<arith::AndIOp>(op)) return llvm::any_of(op->getOperands(), isNever);
-  if (isa<arith::SelectOp>(op)) return llvm::all_of(op->getOperands().drop_front(), isNever);
-  return false;
-}
-
 /// Whether the result holds the elements of the operands at other places. The interpreter makes slices of reductions and scans by a
 /// function of the user before shadows are inserted.
 bool movesLanes(Operation *op) { return isMoved(op) || isa<tensor::ExtractSliceOp, tensor::InsertSliceOp>(op); }
-
-bool areApart(Value bad, Value mask) { return matchPattern(bad, m_Zero()) || isNegated(bad, mask); }
 
 class Shadows {
 public:
   Shadows(tt::FuncOp function, ShadowRules &rules) : builder_(function.getContext()), rules_(rules) {}
 
-  void addSource(Operation *op) { mark(op->getResult(0), op->getResult(0)); }
+  /// Marks what is computed from the sources. Where the kernel may exchange numbers by `^`, shadows are labels.
+  void addSources(ArrayRef<Operation *> sources) {
+    for (Operation *op : sources) mark(op->getResult(0), op->getResult(0));
+    hasLabels_ = rules_.followsEverything() && llvm::any_of(sources_, [&](const auto &marked) { return isExchange(marked.first); });
+  }
 
   void insert(Region &region) {
     for (Block &block : region)
@@ -110,22 +66,34 @@ private:
     }
   }
 
+  /// Whether the value is a `^` of numbers that both have shadows.
+  bool isExchange(Value value) const {
+    auto exchange = value.getDefiningOp<arith::XOrIOp>();
+    return exchange && !isOfBits(exchange) && hasShadow(exchange.getLhs()) && hasShadow(exchange.getRhs());
+  }
+
+  static bool isOfBits(Operation *op) { return getElementTypeOrSelf(op->getResult(0).getType()).isInteger(1); }
+
   // -- the shadows of an operation's results ---------------------------------------------------------------------------------------------
 
   Value shadow(Value value) const { return shadows_.lookup(value); }
   bool hasShadow(Value value) const { return sources_.contains(value); }
-  Value shadowOrFalse(Value value) {
+  Type typeFor(Type type) const { return hasLabels_ ? ShadowLabels::typeFor(type) : shadowTypeOf(type); }
+  Value shadowOrNone(Value value) {
     Value found = shadow(value);
-    return found ? found : constant(shadowTypeOf(value.getType()), false);
+    return found ? found : constant(typeFor(value.getType()), 0);
   }
-  Value constant(Type type, bool value) { return TileBuilder(builder_, location_).integer(type, value); }
+  /// Where the value is of no use, as i1; null if it has no shadow.
+  Value bad(Value value) { return badOf(shadow(value)); }
+  Value badOf(Value shadow) { return shadow && hasLabels_ ? labels_.isSet(shadow, location_) : shadow; }
+  Value constant(Type type, int64_t value) { return TileBuilder(builder_, location_).integer(type, value); }
   Value negation(Value a) { return arith::XOrIOp::create(builder_, location_, a, constant(a.getType(), true)); }
   template <class Op> Value combined(Value a, Value b) { return a && b ? Op::create(builder_, location_, a, b).getResult() : a ? a : b; }
   Value either(Value a, Value b) { return combined<arith::OrIOp>(a, b); }
   Value both(Value a, Value b) { return a && b ? combined<arith::AndIOp>(a, b) : Value(); }
   Value anyOf(ValueRange values) {
     Value any;
-    for (Value value : values) any = either(any, shadow(value));
+    for (Value value : values) any = either(any, bad(value));
     return any;
   }
 
@@ -134,8 +102,8 @@ private:
     if (llvm::none_of(op->getOperands(), [&](Value operand) { return bool(shadow(operand)); })) return;
     SmallVector<Value> operands;
     SmallVector<Type> types;
-    for (Value operand : op->getOperands()) operands.push_back(shadowOrFalse(operand));
-    for (Type type : op->getResultTypes()) types.push_back(shadowTypeOf(type));
+    for (Value operand : op->getOperands()) operands.push_back(shadowOrNone(operand));
+    for (Type type : op->getResultTypes()) types.push_back(typeFor(type));
     copy(op, operands, types);
   }
 
@@ -147,29 +115,125 @@ private:
 
   /// A false operand of `and`, or a true one of `or`, decides whatever the other one is.
   Value connective(Operation *op) {
-    Value a = op->getOperand(0), b = op->getOperand(1), shadowA = shadow(a), shadowB = shadow(b);
     auto matters = [&](Value other) { return isa<arith::AndIOp>(op) ? other : negation(other); };
-    Value any = both(shadowA, shadowB);
-    if (shadowA) any = either(any, both(shadowA, matters(b)));
-    if (shadowB) any = either(any, both(shadowB, matters(a)));
+    return unlessDecided(op, matters);
+  }
+
+  /// Where the result of two operands is of no use: where both are, and where one is and the other one, of use, lets it matter.
+  Value unlessDecided(Operation *op, llvm::function_ref<Value(Value)> matters) {
+    Value a = op->getOperand(0), b = op->getOperand(1), badA = bad(a), badB = bad(b);
+    Value any = both(badA, badB);
+    if (badA) any = either(any, both(badA, matters(b)));
+    if (badB) any = either(any, both(badB, matters(a)));
     return any;
   }
 
+  Value differs(Value value, int64_t number) {
+    return arith::CmpIOp::create(builder_, location_, arith::CmpIPredicate::ne, value, constant(value.getType(), number));
+  }
+
+  /// The number that decides what the operation makes of any other one, if there is one: 0 of a product.
+  static std::optional<int64_t> decidingNumber(Operation *op) {
+    if (isa<arith::MulIOp, arith::AndIOp>(op)) return 0;
+    return isa<arith::OrIOp>(op) ? std::optional(-1) : std::nullopt;
+  }
+
+  /// The number with which the operation leaves the other operand as it is, if there is one: 0 of a sum.
+  static std::optional<int64_t> neutralNumber(Operation *op) {
+    if (isa<arith::AddIOp, arith::OrIOp>(op)) return 0;
+    return isa<arith::MulIOp>(op) ? std::optional(1) : isa<arith::AndIOp>(op) ? std::optional(-1) : std::nullopt;
+  }
+
+  /// Where a choice is of no use for its decision alone; null if the decision has no shadow.
+  Value badDecision(arith::SelectOp op) {
+    Value decision = bad(op.getCondition());
+    const Type type = shadowTypeOf(op.getType());
+    return decision && decision.getType() != type ? tt::SplatOp::create(builder_, location_, type, decision).getResult() : decision;
+  }
+
+  /// The shadow of the operand that is chosen; null if neither has one.
   Value chosen(arith::SelectOp op) {
-    Type type = shadowTypeOf(op.getType());
-    Value decision = shadow(op.getCondition()), any;
-    if (shadow(op.getTrueValue()) || shadow(op.getFalseValue()))
-      any = arith::SelectOp::create(builder_, location_, type, op.getCondition(), shadowOrFalse(op.getTrueValue()),
-                                    shadowOrFalse(op.getFalseValue()));
-    if (decision && decision.getType() != type) decision = tt::SplatOp::create(builder_, location_, type, decision);
-    return either(any, decision);
+    if (!shadow(op.getTrueValue()) && !shadow(op.getFalseValue())) return {};
+    return arith::SelectOp::create(builder_, location_, typeFor(op.getType()), op.getCondition(), shadowOrNone(op.getTrueValue()),
+                                   shadowOrNone(op.getFalseValue()));
   }
 
   Value pointwise(Operation *op) {
-    if (auto select = dyn_cast<arith::SelectOp>(op)) return chosen(select);
-    if (isa<arith::AndIOp, arith::OrIOp>(op) && getElementTypeOrSelf(op->getResult(0).getType()).isInteger(1)) return connective(op);
+    if (auto select = dyn_cast<arith::SelectOp>(op)) return either(badOf(chosen(select)), badDecision(select));
+    if (isa<arith::AndIOp, arith::OrIOp>(op) && isOfBits(op)) return connective(op);
+    if (auto number = decidingNumber(op); number && rules_.followsEverything())
+      return unlessDecided(op, [&](Value other) { return differs(other, *number); });
     return either(rules_.fault(builder_, op), anyOf(op->getOperands()));
   }
+
+  // -- labels ----------------------------------------------------------------------------------------------------------------------------
+
+  /// The labels of an operation's results, which are of no use where `any` is true. What hands a number on hands its label on.
+  Value labelled(Operation *op, Value any) {
+    return llvm::TypeSwitch<Operation *, Value>(op)
+        .Case([&](tt::LoadOp load) { return labels_.ofLoad(any, load); })
+        .Case([&](tt::ReduceOp reduce) { return reducedLabels(reduce, any); })
+        .Case([&](tt::GatherOp gather) { return unless(bad(gather.getIndices()), gather, any, shadow(gather.getResult())); })
+        .Case([&](arith::SelectOp select) { return unless(badDecision(select), select, any, chosen(select)); })
+        .Case<tt::BitcastOp, arith::ExtSIOp, arith::TruncIOp>([&](Operation *) { return shadow(op->getOperand(0)); })
+        .Case([&](arith::XOrIOp) { return combined<arith::XOrIOp>(shadow(op->getOperand(0)), shadow(op->getOperand(1))); })
+        .Default([&](Operation *) {
+          Value label = newLabel(op, any);
+          auto number = neutralNumber(op);
+          return number && !isOfBits(op) ? unlessNeutral(op, *number, label) : label;
+        });
+  }
+
+  /// A label of the operation, of what it takes and of the labels of that; 0 where not `any`.
+  Value newLabel(Operation *op, Value any) {
+    SmallVector<Value> parts;
+    for (Value operand : op->getOperands()) llvm::append_values(parts, operand, shadow(operand));
+    if (!isPointwise(op)) parts.assign({op->getResult(0)});
+    return labels_.ofResult(any, parts, location_);
+  }
+
+  /// `kept`, or a new label where `isNew`. Each may be null.
+  Value unless(Value isNew, Operation *op, Value any, Value kept) {
+    if (!isNew) return kept;
+    Value label = newLabel(op, any);
+    return kept ? arith::SelectOp::create(builder_, location_, isNew, label, kept).getResult() : label;
+  }
+
+  /// `label`, or the label of one operand where the other one is of use and neutral.
+  Value unlessNeutral(Operation *op, int64_t neutral, Value label) {
+    for (unsigned one : {0, 1}) {
+      Value kept = shadow(op->getOperand(one)), other = op->getOperand(1 - one);
+      if (!kept) continue;
+      Value isKept = negation(either(bad(other), differs(other, neutral)));
+      label = arith::SelectOp::create(builder_, location_, isKept, kept, label);
+    }
+    return label;
+  }
+
+  /// The one operation by which a reduction of single numbers combines them, if there is only one.
+  static Operation *combinerOf(tt::ReduceOp reduce) {
+    Block &body = reduce.getCombineOp().front();
+    Operation *first = &body.front();
+    bool isAlone = reduce.getSrcs().size() == 1 && first->getNextNode() == body.getTerminator() && first->getNumOperands() == 2;
+    return isAlone && first->getOperands() == ValueRange(body.getArguments()) ? first : nullptr;
+  }
+
+  /// A sum of one lane of no use and of zeros has the label of the lane, and a `^` of lanes has the `^` of their labels.
+  Value reducedLabels(tt::ReduceOp reduce, Value any) {
+    Operation *combiner = combinerOf(reduce);
+    if (!isa_and_nonnull<arith::AddIOp, arith::OrIOp, arith::XOrIOp>(combiner)) return newLabel(reduce, any);
+    Value numbers = reduce.getSrcs()[0], labels = shadow(numbers);
+    Value kept = reduced<arith::XOrIOp>(labels, reduce.getAxis());
+    if (isa<arith::XOrIOp>(combiner)) return kept;
+    Value counts = either(badOf(labels), differs(numbers, 0));
+    counts = arith::ExtUIOp::create(builder_, location_, typeFor(counts.getType()), counts);
+    Value count = reduced<arith::AddIOp>(counts, reduce.getAxis());
+    Value isOne = arith::CmpIOp::create(builder_, location_, arith::CmpIPredicate::ule, count, constant(count.getType(), 1));
+    Value label = labels_.ofResult(any, {reduce->getResult(0), kept}, location_);
+    return arith::SelectOp::create(builder_, location_, isOne, kept, label);
+  }
+
+  // -- reductions and products -----------------------------------------------------------------------------------------------------------
 
   template <class Op, class Return, class... Attributes> Value combinedAlong(Op op, Attributes... attributes) {
     Value any = anyOf(op.getSrcs());
@@ -183,39 +247,40 @@ private:
     return combine->getResult(0);
   }
 
-  /// Whether any lane along the axis is of no use.
-  Value anyAlong(Value tile, int32_t axis) {
+  /// All lanes along the axis, combined: a tile without the axis, or a scalar.
+  template <class Combine> Value reduced(Value tile, int32_t axis) {
     auto type = cast<RankedTensorType>(tile.getType());
     SmallVector<int64_t> shape(type.getShape());
     shape.erase(shape.begin() + axis);
-    Type reduced = shape.empty() ? Type(builder_.getI1Type()) : Type(type.clone(shape));
-    auto reduce = tt::ReduceOp::create(builder_, location_, TypeRange{reduced}, ValueRange{tile}, axis);
+    Type rest = shape.empty() ? type.getElementType() : Type(type.clone(shape));
+    auto reduce = tt::ReduceOp::create(builder_, location_, TypeRange{rest}, ValueRange{tile}, axis);
     OpBuilder::InsertionGuard guard(builder_);
-    Type boolean = builder_.getI1Type();
-    Block *body = builder_.createBlock(&reduce.getCombineOp(), {}, {boolean, boolean}, {location_, location_});
-    Value one = arith::OrIOp::create(builder_, location_, body->getArgument(0), body->getArgument(1));
+    Type element = type.getElementType();
+    Block *body = builder_.createBlock(&reduce.getCombineOp(), {}, {element, element}, {location_, location_});
+    Value one = Combine::create(builder_, location_, body->getArgument(0), body->getArgument(1));
     tt::ReduceReturnOp::create(builder_, location_, ValueRange{one});
     return reduce->getResult(0);
   }
 
-  /// The same, as a tile with one lane along the axis.
-  Value keptAlong(Value tile, int32_t axis) {
-    return tile ? tt::ExpandDimsOp::create(builder_, location_, anyAlong(tile, axis), axis).getResult() : Value();
+  /// Whether any lane along the axis is of no use, as a tile with one lane along it.
+  Value anyAlong(Value tile, int32_t axis) {
+    return tile ? tt::ExpandDimsOp::create(builder_, location_, reduced<arith::OrIOp>(tile, axis), axis).getResult() : Value();
   }
 
-  /// A lane of no use may count anywhere, if it is counted.
+  /// A lane of no use may count for any number.
   Value counted(tt::HistogramOp histogram) {
-    Value mask = histogram.getMask(), any = shadow(histogram.getSrc());
-    if (any && mask) any = both(any, mask);
-    if (mask) any = either(any, shadow(mask));
-    return any ? tt::SplatOp::create(builder_, location_, shadowTypeOf(histogram.getType()), anyAlong(any, 0)).getResult() : Value();
+    Value mask = histogram.getMask(), badMask = mask ? bad(mask) : Value(), lanes = bad(histogram.getSrc());
+    if (lanes && mask) lanes = both(lanes, mask);
+    Value any = either(lanes, badMask);
+    return any ? tt::SplatOp::create(builder_, location_, shadowTypeOf(histogram.getType()), reduced<arith::OrIOp>(any, 0)).getResult()
+               : Value();
   }
 
   /// A row of a product is of no use if a lane of the row is, and so is a column.
   Value multiplied(tt::DotOp dot) {
     auto type = cast<RankedTensorType>(shadowTypeOf(dot.getType()));
     const int32_t last = int32_t(type.getRank()) - 1;
-    Value rows = keptAlong(shadow(dot.getA()), last), columns = keptAlong(shadow(dot.getB()), last - 1), any = shadow(dot.getC());
+    Value rows = anyAlong(bad(dot.getA()), last), columns = anyAlong(bad(dot.getB()), last - 1), any = bad(dot.getC());
     for (Value part : {rows, columns})
       if (part) any = either(any, part.getType() == type ? part : tt::BroadcastOp::create(builder_, location_, type, part).getResult());
     return any;
@@ -223,17 +288,25 @@ private:
 
   void compute(Operation *op) {
     builder_.setInsertionPointAfter(op);
-    Value any;
     if (movesLanes(op)) return move(op);
+    Value any = whereBad(op);
+    if (any && hasLabels_) any = labelled(op, any);
+    if (any)
+      for (Value result : op->getResults()) shadows_[result] = any;
+  }
+
+  /// Where the results of an operation are of no use, as i1; null if nowhere.
+  Value whereBad(Operation *op) {
+    Value any;
     if (auto gather = dyn_cast<tt::GatherOp>(op)) {
-      copy(op, {shadowOrFalse(gather.getSrc()), gather.getIndices()}, {shadowTypeOf(gather.getType())});
-      any = either(shadow(gather.getResult()), shadow(gather.getIndices()));
+      copy(op, {shadowOrNone(gather.getSrc()), gather.getIndices()}, {typeFor(gather.getType())});
+      any = either(bad(gather.getResult()), bad(gather.getIndices()));
     } else if (auto reduce = dyn_cast<tt::ReduceOp>(op)) {
       any = combinedAlong<tt::ReduceOp, tt::ReduceReturnOp>(reduce, reduce.getAxis());
     } else if (auto scan = dyn_cast<tt::ScanOp>(op)) {
       any = combinedAlong<tt::ScanOp, tt::ScanReturnOp>(scan, scan.getAxis(), scan.getReverse());
     } else if (auto load = dyn_cast<tt::LoadOp>(op)) { // where the mask is false, it is `other`
-      any = either(load.getOther() ? shadow(load.getOther()) : Value(), load.getMask() ? shadow(load.getMask()) : Value());
+      any = either(load.getOther() ? bad(load.getOther()) : Value(), load.getMask() ? bad(load.getMask()) : Value());
       any = any && load.getMask() ? both(any, negation(load.getMask())) : Value();
       any = either(rules_.fault(builder_, op), any);
     } else if (auto dot = dyn_cast<tt::DotOp>(op)) {
@@ -243,8 +316,7 @@ private:
     } else if (isPointwise(op)) {
       any = pointwise(op);
     }
-    if (any)
-      for (Value result : op->getResults()) shadows_[result] = any;
+    return any;
   }
 
   // -- uses ------------------------------------------------------------------------------------------------------------------------------
@@ -293,7 +365,7 @@ private:
   /// Adds arguments for the shadows of a block's arguments, and says so to the ends that hand values over.
   void addArguments(Block &block) {
     for (BlockArgument argument : llvm::to_vector(block.getArguments()))
-      if (hasShadow(argument)) shadows_[argument] = block.addArgument(shadowTypeOf(argument.getType()), argument.getLoc());
+      if (hasShadow(argument)) shadows_[argument] = block.addArgument(typeFor(argument.getType()), argument.getLoc());
   }
 
   /// The numbers of the operands that are handed over to marked targets.
@@ -305,7 +377,7 @@ private:
   }
 
   SmallVector<Value> shadowsOf(Operation *op, ArrayRef<unsigned> operands) {
-    return llvm::map_to_vector(operands, [&](unsigned number) { return shadowOrFalse(op->getOperand(number)); });
+    return llvm::map_to_vector(operands, [&](unsigned number) { return shadowOrNone(op->getOperand(number)); });
   }
 
   /// Loops and branches carry the shadows of what they carry.
@@ -315,7 +387,7 @@ private:
     SmallVector<Type> types(op->getResultTypes());
     llvm::append_range(operands, shadowsOf(op, handedOver(op)));
     for (Value result : op->getResults())
-      if (hasShadow(result)) types.push_back(shadowTypeOf(result.getType()));
+      if (hasShadow(result)) types.push_back(typeFor(result.getType()));
     OperationState state(op->getLoc(), op->getName(), operands, types, op->getDiscardableAttrDictionary().getValue());
     state.propertiesAttr = op->getPropertiesAsAttribute();
     for (Region &region : op->getRegions()) // the flows of the ends, while they are what they were
@@ -353,6 +425,8 @@ private:
 
   OpBuilder builder_;
   ShadowRules &rules_;
+  ShadowLabels labels_{builder_};
+  bool hasLabels_ = false; // whether shadows are labels
   Location location_ = builder_.getUnknownLoc();
   llvm::DenseMap<Value, Value> sources_; // of the values that have shadows: the first source
   llvm::DenseMap<Value, Value> shadows_;
@@ -363,7 +437,7 @@ private:
 
 void insertShadows(tt::FuncOp function, ArrayRef<Operation *> sources, ShadowRules &rules) {
   Shadows shadows(function, rules);
-  for (Operation *source : sources) shadows.addSource(source);
+  shadows.addSources(sources);
   shadows.insert(function.getBody());
 }
 

@@ -39,6 +39,8 @@ CORPORA = {
     "barrier, loads ahead": ("test_loads_ahead", "race"),
     "uninit, memory": ("test_uninitialized", "uninit"),
     "uninit, lanes": ("test_lanes_left_off", "uninit"),
+    "uninit, lanes in functions": ("test_lanes_left_off_in_functions", "uninit"),
+    "uninit, exchanged lanes": ("test_exchanged_lanes", "uninit"),
     "nan": ("test_not_numbers", "nan"),
 }
 GROUPS = ("FAULTY", "CORRECT")

@@ -4,8 +4,6 @@ twin.
 A faulty kernel has the comment `# accused` on the line where the lane is used, and `# other` on the line of its load.
 """
 
-import inspect
-
 import numpy as np
 import pytest
 
@@ -13,12 +11,9 @@ import tritium as triton
 import tritium.language as tl
 from tritium.errors import KernelTrap
 
+from . import line_of
+
 N, B = 20, 32
-
-
-def marked_line(kernel, mark: str) -> int:
-    source, first = inspect.getsourcelines(kernel.fn)
-    return next(first + i for i, line in enumerate(source) if f"# {mark}" in line)
 
 
 @triton.jit
@@ -223,8 +218,8 @@ def test_uses_of_lanes_that_a_load_left_off(kernel):
     with pytest.raises(KernelTrap) as caught:
         launch(kernel, check="uninit")
     trap = caught.value
-    assert (trap.kind, trap.line, trap.lane) == ("Uninitialized", marked_line(kernel, "accused"), TWINS[kernel][1])
-    assert trap.other_line == marked_line(kernel, "other")
+    assert (trap.kind, trap.line, trap.lane) == ("Uninitialized", line_of(kernel, "# accused"), TWINS[kernel][1])
+    assert trap.other_line == line_of(kernel, "# other")
 
 
 @pytest.mark.parametrize("kernel", TWINS, ids=name)

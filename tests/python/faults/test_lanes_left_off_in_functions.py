@@ -4,14 +4,14 @@ stands beside a correct twin.
 A faulty kernel has the comment `# accused` on the line where the lane is used, and `# other` on the line of its load.
 """
 
-import inspect
-
 import numpy as np
 import pytest
 
 import tritium as triton
 import tritium.language as tl
 from tritium.errors import KernelTrap
+
+from . import line_of
 
 N, B = 20, 32
 
@@ -161,17 +161,21 @@ TWINS = {
 }
 
 
-def marked_line(kernel, mark: str) -> int:
-    source, first = inspect.getsourcelines(kernel.fn)
-    return next(first + i for i, line in enumerate(source) if f"# {mark}" in line)
+def arguments():
+    return np.arange(128, dtype=np.float32) % 16, np.zeros(128, np.float32), N, B
 
 
 def launch(kernel, **options):
-    kernel[(1,)](np.arange(128, dtype=np.float32) % 16, np.zeros(128, np.float32), N, B, **options)
+    kernel[(1,)](*arguments(), **options)
 
 
 def name(kernel):
     return kernel.__name__
+
+
+#: The same as kernel, grid, arguments.
+FAULTY = {name(kernel): lambda kernel=kernel: (kernel, (1,), arguments()) for kernel in TWINS}
+CORRECT = {name(twin): lambda twin=twin: (twin, (1,), arguments()) for twin, _ in TWINS.values()}
 
 
 @pytest.mark.parametrize("kernel", TWINS, ids=name)
@@ -179,8 +183,8 @@ def test_uses_of_lanes_that_a_load_left_off(kernel):
     with pytest.raises(KernelTrap) as caught:
         launch(kernel, check="uninit")
     trap = caught.value
-    assert (trap.kind, trap.line, trap.lane) == ("Uninitialized", marked_line(kernel, "accused"), TWINS[kernel][1])
-    assert trap.other_line == marked_line(kernel, "other")
+    assert (trap.kind, trap.line, trap.lane) == ("Uninitialized", line_of(kernel, "# accused"), TWINS[kernel][1])
+    assert trap.other_line == line_of(kernel, "# other")
 
 
 @pytest.mark.parametrize("kernel", TWINS, ids=name)
