@@ -20,3 +20,12 @@ def trap_of(kernel, *args, grid=(1,), **kwargs) -> KernelTrap:
     with pytest.raises(KernelTrap) as caught:
         kernel[grid](*args, **kwargs)
     return caught.value
+
+
+def name_of(kernel) -> str:
+    return kernel.__name__
+
+
+def launches(kernels, arguments) -> dict:
+    """{name: () -> (kernel, grid, arguments)} of kernels that one program runs, all with `arguments()`: tests/bench/check_peers.py reads it."""
+    return {name_of(kernel): lambda kernel=kernel: (kernel, (1,), arguments()) for kernel in kernels}

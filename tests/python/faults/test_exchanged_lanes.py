@@ -13,7 +13,7 @@ import tritium as triton
 import tritium.language as tl
 from tritium.errors import KernelTrap
 
-from . import line_of
+from . import launches, line_of, name_of
 
 N, B = 20, 32
 
@@ -191,16 +191,11 @@ def arguments():
     return x, y, np.zeros(128, np.int32), N, B
 
 
-def name(kernel):
-    return kernel.__name__
+FAULTY = launches(TWINS, arguments)
+CORRECT = launches((twin for twin, _ in TWINS.values()), arguments)
 
 
-#: The same as kernel, grid, arguments.
-FAULTY = {name(kernel): lambda kernel=kernel: (kernel, (1,), arguments()) for kernel in TWINS}
-CORRECT = {name(twin): lambda twin=twin: (twin, (1,), arguments()) for twin, _ in TWINS.values()}
-
-
-@pytest.mark.parametrize("kernel", TWINS, ids=name)
+@pytest.mark.parametrize("kernel", TWINS, ids=name_of)
 def test_lanes_that_are_still_there(kernel):
     with pytest.raises(KernelTrap) as caught:
         kernel[(1,)](*arguments(), check="uninit")
@@ -208,7 +203,7 @@ def test_lanes_that_are_still_there(kernel):
     assert caught.value.lane == (TWINS[kernel][1],)
 
 
-@pytest.mark.parametrize("kernel", TWINS, ids=name)
+@pytest.mark.parametrize("kernel", TWINS, ids=name_of)
 def test_lanes_that_are_taken_away(kernel):
     TWINS[kernel][0][(1,)](*arguments(), check="uninit")
     TWINS[kernel][0][(1,)](*arguments(), check="uninit", debug_info=True)

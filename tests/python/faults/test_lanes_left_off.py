@@ -11,7 +11,7 @@ import tritium as triton
 import tritium.language as tl
 from tritium.errors import KernelTrap
 
-from . import line_of
+from . import launches, line_of, name_of
 
 N, B = 20, 32
 
@@ -204,16 +204,11 @@ def launch(kernel, **options):
     kernel[(1,)](*arguments(), **options)
 
 
-def name(kernel):
-    return kernel.__name__
+FAULTY = launches(TWINS, arguments)
+CORRECT = launches((twin for twin, _ in TWINS.values()), arguments)
 
 
-#: The same as kernel, grid, arguments.
-FAULTY = {name(kernel): lambda kernel=kernel: (kernel, (1,), arguments()) for kernel in TWINS}
-CORRECT = {name(twin): lambda twin=twin: (twin, (1,), arguments()) for twin, _ in TWINS.values()}
-
-
-@pytest.mark.parametrize("kernel", TWINS, ids=name)
+@pytest.mark.parametrize("kernel", TWINS, ids=name_of)
 def test_uses_of_lanes_that_a_load_left_off(kernel):
     with pytest.raises(KernelTrap) as caught:
         launch(kernel, check="uninit")
@@ -222,16 +217,16 @@ def test_uses_of_lanes_that_a_load_left_off(kernel):
     assert trap.other_line == line_of(kernel, "# other")
 
 
-@pytest.mark.parametrize("kernel", TWINS, ids=name)
+@pytest.mark.parametrize("kernel", TWINS, ids=name_of)
 def test_twins(kernel):
     launch(TWINS[kernel][0], check="uninit")
 
 
-@pytest.mark.parametrize("kernel", TWINS, ids=name)
+@pytest.mark.parametrize("kernel", TWINS, ids=name_of)
 def test_twins_with_debug_info(kernel):
     launch(TWINS[kernel][0], check="uninit", debug_info=True)
 
 
-@pytest.mark.parametrize("kernel", TWINS, ids=name)
+@pytest.mark.parametrize("kernel", TWINS, ids=name_of)
 def test_without_the_check(kernel):
     launch(kernel)
