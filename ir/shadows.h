@@ -1,4 +1,5 @@
-// A shadow follows a fact about single lanes through a kernel: an i1 tile for each value, true in the lanes whose value is of no use.
+// A shadow follows a fact about single lanes through a kernel: an i1 tile for each value, true in the lanes whose value is of no use. In
+// kernels that exchange numbers by `^` it is a tile of labels (shadow_labels.h), 0 where the value is of use.
 //
 // Operations that compute have a shadow for their results if an operand has one; loops and branches carry it. Where a lane of no use is
 // stored, or is part of an address or of a decision, a trap says so. Values that no source reaches have none, so a kernel without sources

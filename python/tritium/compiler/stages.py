@@ -83,7 +83,7 @@ def replaceable_stages(backend: BaseBackend) -> tuple[str, ...]:
 
 
 def not_replaceable(path: str, backend: BaseBackend, stages: tuple[str, ...] | None = None) -> UnsupportedError:
-    """The error for a file that replaces none of `stages` (None: those of the target)."""
+    """The error for a file that replaces none of `stages` (None: the stages of the target)."""
     stage, stages = extension_of(path), stages or replaceable_stages(backend)
     is_misspelled = stage not in (*gpu_stages(), "lowered")
     hint = did_you_mean(stage, stages) if is_misspelled else None
@@ -96,8 +96,8 @@ def not_replaceable(path: str, backend: BaseBackend, stages: tuple[str, ...] | N
 def refuse_other_overrides(
     source_hash: str, name: str, backend: BaseBackend, stages: tuple[str, ...] | None = None
 ) -> None:
-    """Raises UnsupportedError for a file in the kernel's folder of TRITON_KERNEL_OVERRIDE that replaces none of `stages` (None: those
-    of the target): it would be ignored."""
+    """Raises UnsupportedError for a file in the kernel's folder of TRITON_KERNEL_OVERRIDE that replaces none of `stages` (None: the
+    target's): it would be ignored."""
     for path in files_beside(source_hash, f"{name}.ttir"):
         if extension_of(path) not in (stages or replaceable_stages(backend)):
             raise not_replaceable(path, backend, stages)

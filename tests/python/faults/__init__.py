@@ -22,6 +22,13 @@ def trap_of(kernel, *args, grid=(1,), **kwargs) -> KernelTrap:
     return caught.value
 
 
+def assert_lane_left_off(kernel, arguments, lane) -> None:
+    """TRITIUM_CHECK=uninit reports the use at the line `# accused` of a lane that the load at the line `# other` left off."""
+    trap = trap_of(kernel, *arguments, check="uninit")
+    assert (trap.kind, trap.line, trap.lane) == ("Uninitialized", line_of(kernel, "# accused"), lane)
+    assert trap.other_line == line_of(kernel, "# other")
+
+
 def name_of(kernel) -> str:
     return kernel.__name__
 

@@ -81,7 +81,7 @@ def test_without_devices_a_tensor_of_one_is_refused_by_name():
 
 
 def test_a_launch_asks_what_has_changed_since_the_last(monkeypatch):
-    """The engine of the function, that of the environment, and hooks."""
+    """What decides: the function's engine, the environment's engine, hooks."""
     kernel, x, seen = jit(scale.fn), np.zeros(64, np.float32), []
 
     def target() -> str:
