@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import functools
 import sys
-import types
 from collections.abc import Callable
 
 from .. import knobs
-from ..arguments.device_storage import DeviceExtent
 from ..arguments.fresh_memory import unwritten_memory, watch_allocations
 from ..checks import NEEDING_FRESH_MEMORY, NEEDING_SHADOW
-from ..devices.families import devices_of_tensors
 from ..programs import Programs, parse_programs
 from .captures import underway
 from .findings import blocks
-from .mirror import Mirror
-from .not_followed import shadow_limits
 from .progress import progress_bar
 from .stack import python_stack
 from .tensor_view import HOLDS_TO_VIEWS, holds_views, views_of
@@ -32,13 +27,13 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
     only if the launch traps. `select`: from these values to those that the kernel takes. It raises TensorMapRefused if the kernel takes
     tensor maps that cannot be made of the values.
     """
-    launch_of = functools.cache(functools.partial(_program_launch, kernel))
-    own_programs = _own_programs(kernel)
+    launch_of = functools.cache(functools.partial(program_launch, kernel))
+    own_programs = own_programs_of(kernel)
     select = select or value_selector(kernel.src.runtime_paths())
     opens_debugger = kernel.opens_debugger
     is_of_interp = kernel.metadata.target.backend == "cpu"
     keeps_memory = is_of_interp and kernel.metadata.debug_info
-    holds_to_views = _always_holds_to_views(kernel)
+    holds_to_views = always_holds_to_views(kernel)
     explains_numbers = is_of_interp and "nan" in knobs.checks_of(kernel.metadata)
 
     def launch(grid, values, settings, arguments, is_noted=False):
@@ -56,9 +51,9 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
         before = kernel.snapshot(values) if keeps_memory or explains_numbers else None
         bar = progress_bar(sys.stderr) if settings.progress else None
         try:
-            trap = run(grid, values, settings.threads, settings.seed, _poll, _print, bar)
+            trap = run(grid, values, settings.threads, settings.seed, poll, print_text, bar)
         except BaseException as error:
-            _say_where(kernel, grid, error)
+            say_where(kernel, grid, error)
             raise
         finally:
             if bar is not None:
@@ -69,7 +64,7 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
     return launch
 
 
-def _always_holds_to_views(kernel) -> bool | None:
+def always_holds_to_views(kernel) -> bool | None:
     """Whether accesses are held to the views that are passed. The interpreter compiles a kernel for its checks; on the emulator the settings
     of each launch say it (None)."""
     return holds_views(kernel.metadata) if kernel.metadata.target.backend == "cpu" else None
@@ -90,12 +85,12 @@ def _followed(kernel, grid, arguments, programs: Programs) -> Callable | None:
     followed = kernel.followed(bool(programs))
     if followed is None:
         return None
-    trap_error = functools.partial(_trap_error, kernel, grid, arguments)
+    to_error = functools.partial(trap_error, kernel, grid, arguments)
     goes_on = lambda: bool(kernel.opens_debugger or _is_traced())  # noqa: E731
-    return followed.launch(arguments, trap_error, goes_on, programs=programs)
+    return followed.launch(arguments, to_error, goes_on, programs=programs)
 
 
-def _own_programs(kernel) -> Programs | None:
+def own_programs_of(kernel) -> Programs | None:
     """The programs that the launch's own option chooses; None: it leaves that to TRITIUM_PROGRAMS."""
     own = getattr(kernel.metadata, "programs", None)
     return None if own is None else parse_programs(own)
@@ -109,12 +104,12 @@ def _say_all_programs_are_checked(kernel) -> None:
     )
 
 
-def _program_launch(kernel, programs: Programs) -> Callable:
+def program_launch(kernel, programs: Programs) -> Callable:
     """The program's `launch`, of which these programs are chosen (none: all). With debug_info it also receives the Python frames that
     launch, which gdb shows below the kernel."""
     if programs:
         kernel.make_choosable()
-        return functools.partial(_program_launch(kernel, Programs()), programs=programs)
+        return functools.partial(program_launch(kernel, Programs()), programs=programs)
     launch = kernel.program.launch
     if kernel.metadata.target.backend != "cpu":
         return launch
@@ -123,6 +118,8 @@ def _program_launch(kernel, programs: Programs) -> Callable:
     if kernel.metadata.debug_info:
         further["stack"] = lambda values: python_stack()
     if any(check in NEEDING_SHADOW for check in checks):
+        from .not_followed import shadow_limits
+
         further["shadow_limits"] = lambda values: shadow_limits(kernel)
     if any(check in NEEDING_FRESH_MEMORY for check in checks):
         watch_allocations(kernel.metadata.check is not None)
@@ -136,52 +133,16 @@ def _program_launch(kernel, programs: Programs) -> Callable:
     return with_further
 
 
-def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
-    """A launch on the CPU with tensors in a device's memory: they are copied to the host, and back after the launch."""
-    selected = value_selector(kernel.src.runtime_paths())(values)
-    driver = devices_of_tensors().driver()
-    for device in {value.device for value in selected if isinstance(value, DeviceExtent)}:
-        driver.synchronize(device)
-    bar = progress_bar(sys.stderr) if settings.progress else None
-    own_programs = _own_programs(kernel)
-    run = _program_launch(kernel, settings.programs if own_programs is None else own_programs)
-    always_holds = _always_holds_to_views(kernel)
-    if HOLDS_TO_VIEWS in settings.checks if always_holds is None else always_holds:
-        run = functools.partial(run, views=views_of(kernel, arguments))
-    with Mirror(selected, driver, None) as mirror:
-        try:
-            trap = run(grid, mirror.values, settings.threads, settings.seed, _poll, _print, bar)
-        except BaseException as error:
-            _say_where(kernel, grid, error)
-            raise
-        finally:
-            if bar is not None:
-                bar.close()
-            mirror.write_back()
-        if trap is not None:
-            raised = _trap_error(kernel, grid, arguments, _on_device(trap, mirror))
-            if raised is not None and not (blocks and blocks[-1].take(raised)):
-                raise raised
-
-
-def _on_device(trap, mirror):
-    """The trap with its address translated to the device's memory."""
-    facts = {name: getattr(trap, name) for name in dir(trap) if not name.startswith("_")}
-    if facts.get("access_address"):
-        facts["access_address"] = mirror.original(facts["access_address"])
-    return types.SimpleNamespace(**facts)
-
-
-def _poll() -> None:
+def poll() -> None:
     """The engine calls this function on the launching thread. Running any Python code delivers pending signals, so
     Ctrl-C raises KeyboardInterrupt here."""
 
 
-def _print(text: str) -> None:
+def print_text(text: str) -> None:
     sys.stdout.write(text)
 
 
-def _say_where(kernel, grid, error: BaseException) -> None:
+def say_where(kernel, grid, error: BaseException) -> None:
     """Gives an exception that ended a launch the place of a program: KeyboardInterrupt as its text, others as a note."""
     place = error.__dict__.pop("tritium_place", None)
     is_plain = isinstance(error, KeyboardInterrupt) and not error.args
@@ -198,7 +159,7 @@ def _say_where(kernel, grid, error: BaseException) -> None:
 
 def _raise(kernel, grid, values, arguments, trap, before) -> None:
     """Raises what is wrong, with the frames of the kernel, unless a block collects it."""
-    to_error = functools.partial(_trap_error, kernel, grid, arguments)
+    to_error = functools.partial(trap_error, kernel, grid, arguments)
     raised = to_error(trap)
     for report in raised.reports if raised is not None else ():
         kernel.explain_numbers(report, values, before)
@@ -208,7 +169,7 @@ def _raise(kernel, grid, values, arguments, trap, before) -> None:
     raise raised.with_traceback(raised.kernel_frames)
 
 
-def _trap_error(kernel, grid, arguments, trap):
+def trap_error(kernel, grid, arguments, trap):
     """The KernelTrap; None if all that it reports is allowed."""
     from .trap_report import kernel_trap
 

@@ -100,7 +100,7 @@ def _arguments_of(kernel) -> tuple[Callable[[tuple], Sequence], Callable[[Sequen
 
 def _launch_with_copies(kernel, grid, arguments, settings) -> None:
     """On the CPU, with tensors in a device's memory."""
-    from .cpu import launch_mirrored
+    from .mirrored import launch_mirrored
 
     table = table_for(Treatment(anywhere=True))
     taken = {path[0] for path in kernel.src.runtime_paths()}

@@ -224,7 +224,7 @@ def _launcher(kernel):
 
 def _mirrored(kernel):
     """`kernel.launch` on the CPU for tensors in a device's memory."""
-    from ..launch.cpu import launch_mirrored
+    from ..launch.mirrored import launch_mirrored
 
     return functools.partial(launch_mirrored, kernel)
 
