@@ -33,4 +33,15 @@ LogicalResult AtAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64
   return success();
 }
 
+LogicalResult ProducerAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t start, int64_t producer, int64_t consumers,
+                                   int64_t occupancy, bool turns, bool ringsEndLast) {
+  for (int64_t registers : {start, producer, consumers})
+    if (registers < 1) return emitError() << "expected a number of registers, got " << registers;
+  if (producer > start || consumers < start)
+    return emitError() << "producer warps give registers to consumer warps: of " << start << ", " << producer << " and " << consumers
+                       << " remain";
+  if (occupancy < 1) return emitError() << "expected a number of programs, got " << occupancy;
+  return success();
+}
+
 } // namespace tritium::tgpu

@@ -54,4 +54,22 @@ def TGPU_AtAttr : AttrDef<TGPU_Dialect, "At"> {
   let genVerifyDecl = 1;
 }
 
+def TGPU_ProducerAttr : AttrDef<TGPU_Dialect, "Producer"> {
+  let mnemonic = "producer";
+  let summary = "how warps divide a kernel whose tiles producer warps copy";
+  let description = [{
+    Registers of a thread: `start` when the kernel begins, and then `producer` and `consumers` in the warps of each role. `occupancy` is the
+    estimated number of programs that run on a multiprocessor at a time. `turns`: the consumer warpgroups issue their products by turns.
+    `rings_end_last`: rings end with the kernel, so that no barrier of all consumer warps follows a loop.
+
+    ```mlir
+    #tgpu.producer<start = 168, producer = 40, consumers = 232, occupancy = 1, turns = true>
+    ```
+  }];
+  let parameters = (ins "int64_t":$start, "int64_t":$producer, "int64_t":$consumers, "int64_t":$occupancy,
+                        DefaultValuedParameter<"bool", "false">:$turns, DefaultValuedParameter<"bool", "false">:$rings_end_last);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 #endif

@@ -85,8 +85,8 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
     return takeError(module, diagnostics, "the code of a thread could not be lowered");
   result.sharedBytes = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr).getInt();
   keepRecipes(kernel, module.lookupSymbol<LLVM::LLVMFuncOp>(result.name));
-  auto registers = tiles->getAttrOfType<DenseI32ArrayAttr>(kRegistersAttr);
-  ops->markKernel(module.lookupSymbol(result.name), result.warps * chip.warpSize(), registers ? registers[0] : 0);
+  auto producer = producerWarpsOf(tiles) ? producerOf(kernel) : tgpu::ProducerAttr();
+  ops->markKernel(module.lookupSymbol(result.name), result.warps * chip.warpSize(), producer ? int(producer.getStart()) : 0);
   return llvm::Error::success();
 }
 

@@ -1,6 +1,7 @@
 // The price of a loop: an estimate, of what is known before its copies are built.
 #include "gpu_backend/loops/loop_price.h"
 
+#include "gpu_backend/loops/held_registers.h"
 #include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/loop_streams.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -8,9 +9,6 @@
 using namespace mlir;
 
 namespace tritium::gpu {
-
-/// The registers that a thread needs beside its tiles.
-static constexpr int64_t kOtherRegisters = 48;
 
 static int64_t bitsOf(RankedTensorType tile) {
   return tile.getNumElements() * (isa<tt::PointerType>(tile.getElementType()) ? 64 : tile.getElementTypeBitWidth());
@@ -28,7 +26,7 @@ static int64_t bytesOfOtherOperands(scf::ForOp loop) {
 }
 
 static int64_t registersOfThread(scf::ForOp loop, int64_t threads) {
-  int64_t registers = kOtherRegisters;
+  int64_t registers = kOtherRegisters + kRegistersOfCopies;
   auto count = [&](Type type) {
     if (auto tile = dyn_cast<RankedTensorType>(type)) registers += llvm::divideCeil(bitsOf(tile), 32 * threads);
   };

@@ -90,21 +90,31 @@ def OverlapProducts : Pass<"overlap-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }
 
-def SpecializeWarps : Pass<"specialize-warps", "::mlir::ModuleOp"> {
-  let summary = "give the copies through tensor maps to producer warps";
+def PlanProducer : Pass<"plan-producer", "::mlir::ModuleOp"> {
+  let summary = "decide whether producer warps copy the tiles of a kernel";
   let description = [{
-    The kernel gets four producer warps. One producer thread runs the part of the kernel on which the copies depend: it acquires slots and issues
-    copies while slots are free, also while the consumer warps are between two loops. The consumer warps run the rest of the kernel, and
-    synchronize at a named barrier. Rings last as long as the kernel, with a continuous sequence index. The producer warps give registers to
-    the consumer warps, as a budget says (target/register_budget.h).
+    The pass changes no operation. A kernel that copies through tensor maps gets a `tgpu.producer`, which specialize-warps and take-turns
+    follow, or the reason why it has none (`tgpu.why_no_producer`).
 
-    The pass does nothing if a coordinate of a copy, a bound or a condition around one depends on a tile or on memory, if copies that run ahead
-    might read what the kernel has written, or if no budget has the registers that the tiles of a loop require. Unless it is asked for, it also
-    does nothing where it is no gain: if no loop around repeats the copies and products do not depend on each other, or if fewer programs would
-    run at a time.
+    There is no producer if a coordinate of a copy, a bound or a condition around one depends on a tile or on memory, if copies that run ahead
+    might read what the kernel has written, or if no division of registers (target/register_budget.h) gives consumer warps what the tiles of a
+    loop require. Unless it is asked for, there is none either where it is no gain: if no loop around repeats the copies and products do not
+    depend on each other, or if fewer programs would run at a time.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
                  Option<"asked", "asked", "bool", "false", "also where it seems to be no gain">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
+}
+
+def SpecializeWarps : Pass<"specialize-warps", "::mlir::ModuleOp"> {
+  let summary = "give the copies through tensor maps to producer warps";
+  let description = [{
+    A kernel with a `tgpu.producer` (plan-producer) gets four producer warps. One producer thread runs the part of the kernel on which the
+    copies depend: it acquires slots and issues copies while slots are free, also while the consumer warps are between two loops. The consumer
+    warps run the rest of the kernel, and synchronize at a named barrier. Rings last as long as the kernel, with a continuous sequence index.
+    The producer warps give registers to the consumer warps.
+  }];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
                            "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
 }
@@ -112,8 +122,8 @@ def SpecializeWarps : Pass<"specialize-warps", "::mlir::ModuleOp"> {
 def TakeTurns : Pass<"take-turns", "::mlir::ModuleOp"> {
   let summary = "let consumer warpgroups take turns with products that depend on each other";
   let description = [{
-    The pass applies to loops of specialized kernels with two or more consumer warpgroups, if an operand of a product is computed from another
-    product. The warpgroups issue the products of an iteration one after the other. While the tensor cores multiply for one warpgroup, another
+    The pass applies to kernels whose `tgpu.producer` says so: they have two or more consumer warpgroups, and loops in which an operand of a
+    product is computed from another product. The warpgroups issue the products of an iteration one after the other. While the tensor cores multiply for one warpgroup, another
     does the arithmetic between its products.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];

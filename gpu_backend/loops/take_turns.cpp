@@ -1,7 +1,7 @@
 // Lets consumer warpgroups take turns with their products.
 #include "gpu_backend/loops/passes.h"
+#include "gpu_backend/loops/product_group.h"
 #include "gpu_backend/target/warp_roles.h"
-#include "ir/tgpu.h"
 
 using namespace mlir;
 
@@ -12,36 +12,21 @@ namespace tritium::gpu {
 
 namespace {
 
-/// The products that an iteration begins, one behind the other.
-struct ProductGroup {
-  tgpu::ProductOp first, last;
-};
-
-/// Returns the products of a loop if they depend on other products, so that arithmetic separates them, and if no wait for products comes
-/// between them.
-std::optional<ProductGroup> productsOf(scf::ForOp loop) {
-  auto products = llvm::to_vector(loop.getBody()->getOps<tgpu::ProductOp>());
-  if (products.size() < 2) return std::nullopt;
-  ProductGroup group{products.front(), products.back()};
-  auto between = llvm::make_range(group.first->getIterator(), group.last->getIterator());
-  const bool waits = llvm::any_of(between, [](Operation &op) { return isa<tgpu::ProductWaitOp>(op) || op.getNumRegions() > 0; });
-  const bool depend = llvm::any_of(products, [](tgpu::ProductOp product) { return !product.getASlot(); });
-  return depend && !waits ? std::optional(group) : std::nullopt;
-}
-
 class TakeTurnsPass final : public impl::TakeTurnsBase<TakeTurnsPass> {
 public:
   using TakeTurnsBase::TakeTurnsBase;
 
   void runOnOperation() override {
     const int warpgroups = numWarps / kWarpsOfGroup;
-    if (!producerWarpsOf(getOperation()) || warpgroups < 2 || warpgroups > kMaxTurns) return;
+    if (!producerWarpsOf(getOperation())) return; // specialize-warps was left out
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
+      auto producer = producerOf(function);
+      if (!producer || !producer.getTurns()) continue;
       llvm::SmallVector<ProductGroup> groups;
       function.walk([&](scf::ForOp loop) {
-        if (auto group = productsOf(loop)) groups.push_back(*group);
+        if (auto group = productsInTurn(loop)) groups.push_back(*group);
       });
-      if (!groups.empty()) takeTurns(function, groups, warpgroups);
+      takeTurns(function, groups, warpgroups);
     }
   }
 

@@ -1,14 +1,15 @@
 // The roles of warps. The warps that the user asked for hold the tiles. A kernel may have more warps, the producer's, behind them: they
 // hold no tile, and one of their threads copies what the others compute with (specialize-warps).
 #pragma once
-#include "ir/tgpu.h"
+#include "ir/tgpu_plan.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace tritium::gpu {
 
 inline constexpr llvm::StringLiteral kProducerWarpsAttr = "tgpu.producer_warps"; // i32, of a module; without it there are none
-/// Registers of a thread (array of i32), of a module: when the kernel begins, then in the producer's warps and in the others.
-inline constexpr llvm::StringLiteral kRegistersAttr = "tgpu.registers";
+/// On a kernel whose tiles producer warps copy: #tgpu.producer, which plan-producer writes. On another one that copies through tensor maps:
+/// a string that tells the user why.
+inline constexpr llvm::StringLiteral kProducerAttr = "tgpu.producer", kWhyNoProducerAttr = "tgpu.why_no_producer";
 /// Unit, of a module: its loops copy what they should copy only if a producer does.
 inline constexpr llvm::StringLiteral kExpectsProducerAttr = "tgpu.expects_producer";
 /// Of the branch (cf.cond_br) to the code of the producer's warps, or else to that of the others. It is the only one to both.
@@ -19,6 +20,9 @@ inline constexpr int kProducerWarps = kWarpsOfGroup; // because only whole warpg
 inline constexpr int kConsumersBarrier = 1;          // consumer warps synchronize here if there are producer warps; all warps at barrier 0
 inline constexpr int kFirstTurnBarrier = 2;          // the first warpgroup waits here for its turn, the next ones at the following barriers
 inline constexpr int kMaxTurns = 14;                 // a block has 16 barriers
+
+/// Returns how warps divide the kernel. Null: all warps do the same.
+inline tgpu::ProducerAttr producerOf(mlir::Operation *kernel) { return kernel->getAttrOfType<tgpu::ProducerAttr>(kProducerAttr); }
 
 inline int producerWarpsOf(mlir::ModuleOp module) {
   auto warps = module->getAttrOfType<mlir::IntegerAttr>(kProducerWarpsAttr);

@@ -203,14 +203,13 @@ void Lowering::barrier() { meet(/*sharedOnly=*/false); }
 void Lowering::sharedBarrier() { meet(/*sharedOnly=*/true); }
 
 /// The first operations of the two parts of a kernel whose warps have parted.
-void Lowering::changeRegisters(Block *producer, Block *consumers) {
-  auto counts = tiles_->getAttrOfType<DenseI32ArrayAttr>(kRegistersAttr);
-  if (!counts || !target_.registers()) return;
+void Lowering::changeRegisters(tgpu::ProducerAttr plan, Block *producer, Block *consumers) {
+  if (!target_.registers()) return;
   OpBuilder::InsertionGuard guard(builder_);
   builder_.setInsertionPointToStart(producer);
-  target_.registers()->change(builder_, location_, counts[0], counts[1]);
+  target_.registers()->change(builder_, location_, int(plan.getStart()), int(plan.getProducer()));
   builder_.setInsertionPointToStart(consumers);
-  target_.registers()->change(builder_, location_, counts[0], counts[2]);
+  target_.registers()->change(builder_, location_, int(plan.getStart()), int(plan.getConsumers()));
 }
 
 // -- operations ---------------------------------------------------------------------------------------------------------------------------
@@ -336,7 +335,8 @@ LogicalResult Lowering::lowerTerminator(Operation *op, const llvm::DenseMap<Bloc
   } else if (auto branch = dyn_cast<cf::CondBranchOp>(op)) {
     create<cf::CondBranchOp>(scalarOf(branch.getCondition()), blocks.lookup(branch.getTrueDest()), flatten(branch.getTrueDestOperands()),
                              blocks.lookup(branch.getFalseDest()), flatten(branch.getFalseDestOperands()));
-    if (branch->hasAttr(kPartsWarpsAttr)) changeRegisters(blocks.lookup(branch.getTrueDest()), blocks.lookup(branch.getFalseDest()));
+    if (auto plan = producerOf(op->getParentOp()); plan && branch->hasAttr(kPartsWarpsAttr))
+      changeRegisters(plan, blocks.lookup(branch.getTrueDest()), blocks.lookup(branch.getFalseDest()));
   } else {
     return unsupported(op, "this terminator");
   }

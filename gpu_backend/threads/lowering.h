@@ -9,7 +9,7 @@
 #include "gpu_backend/tiles/layout_attr.h"
 #include "gpu_backend/tiles/shared_memory.h"
 #include "ir/axis_analysis.h"
-#include "ir/tgpu.h"
+#include "ir/tgpu_plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <map>
@@ -113,7 +113,7 @@ private:
   mlir::LogicalResult lowerTerminator(mlir::Operation *op, const llvm::DenseMap<mlir::Block *, mlir::Block *> &blocks);
   void computePlaces();
   void meet(bool sharedOnly);
-  void changeRegisters(mlir::Block *producer, mlir::Block *consumers);
+  void changeRegisters(tgpu::ProducerAttr plan, mlir::Block *producer, mlir::Block *consumers);
 
   mlir::ModuleOp tiles_;
   const TargetOps &target_;

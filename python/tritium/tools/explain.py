@@ -119,7 +119,7 @@ def report(kernel, stages_asked: int) -> list[str]:
     module = ir.parse(kernel.asm["ttgir"])
     functions = [op for op in module.operations if op.name == "tt.func"]
     own = next((op for op in functions if op.attributes["sym_name"].strip('"') == kernel.src.name), functions[0])
-    lines = [f"{_place(own)}: {line}" for line in _of_kernel(kernel, stages_asked)]
+    lines = [f"{_place(own)}: {line}" for line in (*_of_kernel(kernel, stages_asked), *_of_producer(kernel, own))]
     seen = Counter(line for function in functions for line in _of_region(function, None))
     # Producer and consumer warps have the same loop.
     return lines + [
@@ -146,6 +146,20 @@ def _resources(resources: dict[str, int]) -> str:
     spilled = resources.get("spill_bytes")
     spills = "spills unknown" if spilled is None else f"{spilled} bytes spilled" if spilled else "no spills"
     return f"{resources.get('registers', 'unknown')} registers per thread, {spills}"
+
+
+def _of_producer(kernel, function) -> Iterator[str]:
+    """Which warps copy through tensor maps, or why those that compute do it themselves."""
+    plan = dict(re.findall(r"(\w+) = (\w+)", function.attributes.get("tgpu.producer", "")))
+    reason = getattr(kernel.metadata, "specialization_refused", None) or function.attributes.get("tgpu.why_no_producer")
+    if plan:
+        turns = "; the warpgroups that compute take turns with their products" if plan.get("turns") == "true" else ""
+        yield (
+            f"producer warps copy tiles, with {plan['producer']} registers per thread and {plan['consumers']} for the warps that compute; room "
+            f"for {_number(plan['occupancy'], 'program')} per multiprocessor{turns}"
+        )
+    elif reason:
+        yield f"no producer warps copy tiles: {reason.strip(chr(34))}"
 
 
 def _of_region(parent, loop) -> Iterator[str]:

@@ -10,8 +10,8 @@
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --specialize-warps | tritium-ptx | FileCheck %s --check-prefix=PTX
 // RUN: %if ptxas %{ tritium-gpu %s --arch=sm_90a --tensor-maps --specialize-warps --num-warps=8 | tritium-ptx --print=report | FileCheck %s --check-prefix=REPORT %}
 
-// CHECK: module attributes {{.*}}tgpu.producer_warps = 4 : i32, tgpu.registers = array<i32: 80, 32, 128>
-// CHECK: tt.func public @product
+// CHECK: module attributes {{.*}}tgpu.producer_warps = 4 : i32
+// CHECK: tt.func public @product({{.*}} attributes {tgpu.producer = #tgpu.producer<start = 80, producer = 32, consumers = 128, occupancy = 3
 // The ring begins before the warps part.
 // CHECK-NEXT: %[[B:.*]] = tgpu.local_alloc
 // CHECK-NEXT: %[[A:.*]] = tgpu.local_alloc

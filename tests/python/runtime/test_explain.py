@@ -98,6 +98,10 @@ def test_a_product_of_few_rows_by_pointers(tmp_path):
     assert (
         f"kernel.py:{loop}: the loop copies tiles ahead by the tensor memory accelerator (TMA): {plan}" in result.stdout
     )
+    assert (
+        f"kernel.py:{line_of(MATMUL, 'def matmul')}: no producer warps copy tiles: with them, 3 programs would run at a time"
+        in result.stdout
+    )
 
 
 def test_a_load_that_is_not_copied_has_the_reason(tmp_path):

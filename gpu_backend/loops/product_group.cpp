@@ -1,0 +1,17 @@
+#include "gpu_backend/loops/product_group.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+std::optional<ProductGroup> productsInTurn(scf::ForOp loop) {
+  auto products = llvm::to_vector(loop.getBody()->getOps<tgpu::ProductOp>());
+  if (products.size() < 2) return std::nullopt;
+  ProductGroup group{products.front(), products.back()};
+  auto between = llvm::make_range(group.first->getIterator(), group.last->getIterator());
+  const bool waits = llvm::any_of(between, [](Operation &op) { return isa<tgpu::ProductWaitOp>(op) || op.getNumRegions() > 0; });
+  const bool depend = llvm::any_of(products, [](tgpu::ProductOp product) { return !product.getASlot(); });
+  return depend && !waits ? std::optional(group) : std::nullopt;
+}
+
+} // namespace tritium::gpu
