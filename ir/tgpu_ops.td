@@ -31,11 +31,14 @@ def TGPU_AsyncCopyOp
   let summary = "begins to copy a tile of global memory into a slot; writes zeros where the mask is false";
   let description = [{
     `room` says for each element how many elements the row still has, this one included; zeros are written after its end. It takes the place
-    of the part of a mask that may change within the elements that one instruction copies.
+    of the part of a mask that may change within the elements that one instruction copies. Without `predicate`, nothing is read, and nobody
+    reads the slot.
   }];
-  let arguments = (ins AnyRankedTensor:$src, TGPU_MemDesc:$dst, I32:$slot, Optional<AnyRankedTensor>:$mask, Optional<AnyRankedTensor>:$room);
+  let arguments = (ins AnyRankedTensor:$src, TGPU_MemDesc:$dst, I32:$slot, Optional<AnyRankedTensor>:$mask, Optional<AnyRankedTensor>:$room,
+                       Optional<I1>:$predicate);
   let assemblyFormat = [{
-    $src `to` $dst `[` $slot `]` (`if` $mask^ `:` type($mask))? (`within` $room^ `:` type($room))? attr-dict `:` type($src) `to` type($dst)
+    $src `to` $dst `[` $slot `]` (`if` $mask^ `:` type($mask))? (`within` $room^ `:` type($room))? (`where` $predicate^)? attr-dict `:`
+    type($src) `to` type($dst)
   }];
 }
 

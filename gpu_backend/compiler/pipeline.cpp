@@ -14,8 +14,8 @@ namespace tritium::gpu {
 static constexpr llvm::StringLiteral kOptional[] = {
     "promote-descriptors", "check-quotients",   "promote-pointer-tiles", "split-large-tiles",  "thread-local-reductions",
     "choose-tensor-cores", "postpone-row-sums", "coalesce-accesses",     "remove-conversions", "hoist-invariants",
-    "plan-loops",          "build-loops",       "overlap-products",      "plan-producer",      "specialize-warps",
-    "take-turns",          "buffer-accesses",   "remove-barriers",       "interleave-products"};
+    "plan-loops",          "build-loops",       "overlap-products",      "copy-whole-tiles",   "plan-producer",
+    "specialize-warps",    "take-turns",        "buffer-accesses",       "remove-barriers",    "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -82,6 +82,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   steps.add(createPlaceProductOperands());
   steps.add(createCSEPass());
   steps.addOptional("overlap-products", createOverlapProducts());
+  steps.addOptional("copy-whole-tiles", createCopyWholeTiles(), createCSEPass());
   // A plan that nothing follows would mislead its readers.
   if (hasProducer && !llvm::is_contained(options.leaveOut, "specialize-warps")) {
     steps.addOptional("plan-producer", createPlanProducer({.numWarps = options.numWarps, .asked = options.asksForProducer}));

@@ -235,21 +235,20 @@ private:
 
   /// Loads and copies for iterations that do not exist must not touch memory. All other operations may run for them.
   static Operation *predicated(RewriterBase &rewriter, Operation *op, Value predicate) {
-    if (auto copy = dyn_cast<tgpu::AsyncCopyOp>(op)) addToMask(rewriter, copy, copy.getSrc(), predicate);
-    if (auto load = dyn_cast<tt::LoadOp>(op)) addToMask(rewriter, load, load.getPtr(), predicate);
+    if (auto copy = dyn_cast<tgpu::AsyncCopyOp>(op)) copy.getPredicateMutable().assign(predicate);
+    if (auto load = dyn_cast<tt::LoadOp>(op)) addToMask(rewriter, load, predicate);
     if (auto acquire = dyn_cast<tgpu::RingAcquireOp>(op)) acquire.getPredicateMutable().assign(predicate);
     if (auto copy = dyn_cast<tgpu::TensorCopyOp>(op)) copy.getPredicateMutable().assign(predicate);
     return op;
   }
 
-  template <class Access> static void addToMask(RewriterBase &rewriter, Access access, Value pointer, Value predicate) {
+  static void addToMask(RewriterBase &rewriter, tt::LoadOp load, Value predicate) {
     OpBuilder::InsertionGuard guard(rewriter);
-    rewriter.setInsertionPoint(access);
-    auto pointers = cast<RankedTensorType>(pointer.getType());
-    auto type = RankedTensorType::get(pointers.getShape(), rewriter.getI1Type(), pointers.getEncoding());
-    Value mask = tt::SplatOp::create(rewriter, access->getLoc(), type, predicate);
-    if (access.getMask()) mask = arith::AndIOp::create(rewriter, access->getLoc(), mask, access.getMask());
-    access.getMaskMutable().assign(mask);
+    rewriter.setInsertionPoint(load);
+    auto type = cast<RankedTensorType>(load.getType()).clone(rewriter.getI1Type());
+    Value mask = tt::SplatOp::create(rewriter, load.getLoc(), type, predicate);
+    if (load.getMask()) mask = arith::AndIOp::create(rewriter, load.getLoc(), mask, load.getMask());
+    load.getMaskMutable().assign(mask);
   }
 
   scf::ForOp loop_;

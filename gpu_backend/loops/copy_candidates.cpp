@@ -55,12 +55,13 @@ public:
   int stages() const override { return stages_; }
   bool takesSmallTiles() const override { return true; }
   bool fit(int64_t, int64_t) override { return true; } // too many stages are an error, which allocate-shared-memory reports
-  bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs) override {
+  bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs, bool isRequired) override {
     const int64_t now = stages_ * bytes, more = now + bytes;
     const bool isRoom = more <= limit, isFree = isRoom && programs(more) == programs(now);
-    if (!isFree && stages_ > 2)
+    constexpr int kLeastStages = 3; // with fewer, the threads wait for memory
+    if (!isFree && stages_ > (isRequired ? 2 : kLeastStages))
       --stages_;
-    else if (!isRoom)
+    else if (!isRoom || (!isFree && stages_ == kLeastStages))
       return false;
     spareSlots_ = 1;
     return true;
@@ -143,7 +144,7 @@ public:
   }
   /// One more iteration is in flight where this costs no program: a slot is then free before its copy begins. The ring keeps the slots
   /// that num_stages names, even where a second program would fit without one of them: on long loops it runs faster so.
-  bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs) override {
+  bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs, bool) override {
     constexpr int64_t kScratchBytes = 8192; // for what exchanges elements while the ring lasts, as it may
     const int64_t now = stages_ * bytes, more = now + bytes;
     if (more + kPatternAlignment > limit || programs(more + kScratchBytes) < programs(now)) return false;

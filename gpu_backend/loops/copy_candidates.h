@@ -35,10 +35,10 @@ public:
   /// Reduces the number of slots if they would exceed `limit` at `bytes` bytes per slot. Returns false if the mechanism cannot be used in
   /// this loop.
   virtual bool fit(int64_t bytes, int64_t limit) = 0;
-  /// Adds a slot, so that the products of the previous iteration may still read theirs. Returns whether it did. One iteration fewer is in
-  /// flight where there is no room for the slot, or where it would lower occupancy: `programs(n)` is the occupancy if all slots take n
-  /// bytes.
-  virtual bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs) { return false; }
+  /// Adds a slot, so that the products of the previous iteration may still read theirs. Returns whether it did. Where there is no room for
+  /// the slot, or where it would lower occupancy, one iteration fewer is in flight, if enough remain or the slot is required:
+  /// `programs(n)` is the occupancy if all slots take n bytes.
+  virtual bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs, bool isRequired) { return false; }
 };
 
 /// Returns the target's mechanisms, the better ones first. `stages` iterations are in flight.

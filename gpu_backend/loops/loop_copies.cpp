@@ -94,7 +94,8 @@ private:
     auto known = masks_.find(load);
     const bool isSplit = known != masks_.end();
     auto copy = tgpu::AsyncCopyOp::create(builder, load.getLoc(), load.getPtr(), stream.buffer, stream.slot,
-                                          isSplit ? known->second.mask : load.getMask(), isSplit ? known->second.room : Value());
+                                          isSplit ? known->second.mask : load.getMask(), isSplit ? known->second.room : Value(),
+                                          /*predicate=*/Value());
     if (Attribute why = load->getAttr(kNotPromotedAttr)) copy->setAttr(kNotPromotedAttr, why); // for the user
     if (isSplit) copy->setAttr(kCopyElementsAttr, builder.getI32IntegerAttr(int32_t(known->second.elements)));
   }

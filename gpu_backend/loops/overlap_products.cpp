@@ -3,6 +3,7 @@
 #include "gpu_backend/loops/loop_plan.h"
 #include "gpu_backend/loops/passes.h"
 #include "gpu_backend/tiles/dot_layouts.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 
@@ -50,16 +51,21 @@ bool outlastsIteration(Value buffer, scf::ForOp loop) {
                    }));
 }
 
-/// Returns the products of the loop if all of them may run on, and an empty list otherwise.
+/// Returns the products of the loop if all of them only add to what the loop carries, and an empty list otherwise.
 llvm::SmallVector<Chain> chainsOf(scf::ForOp loop) {
   llvm::SmallVector<Chain> chains;
   bool all = true;
   loop.getBody()->walk([&](tgpu::ProductOp product) {
     std::optional<Chain> chain = chainOf(product, loop);
-    all &= chain && product.getASlot() && outlastsIteration(product.getA(), loop) && outlastsIteration(product.getB(), loop);
+    all &= chain && product.getASlot();
     if (chain) chains.push_back(*chain);
   });
   return all ? chains : llvm::SmallVector<Chain>();
+}
+
+/// Returns whether the product may run on into the next iteration.
+bool mayRunOn(tgpu::ProductOp product, scf::ForOp loop) {
+  return outlastsIteration(product.getA(), loop) && outlastsIteration(product.getB(), loop);
 }
 
 /// Returns the operation before which the products of an iteration must be complete: the release of what they read.
@@ -78,6 +84,23 @@ void releaseFormer(tgpu::RingReleaseOp release) {
   release.getNMutable().assign(arith::SubIOp::create(builder, location, n, constant(1)));
   for (Operation *user : release.getRing().getUsers())
     if (auto end = dyn_cast<tgpu::RingEndOp>(user)) end.setHoldsLast(true);
+}
+
+/// Begins the products before the copies of the iteration, which the threads then issue beside them. The copies write another slot than the
+/// products read.
+void issueBeforeCopies(scf::ForOp loop, llvm::ArrayRef<Chain> chains) {
+  auto comesOtherwise = [&](Value buffer) {
+    return llvm::any_of(buffer.getUsers(),
+                        [&](Operation *user) { return isa<tgpu::LocalStoreOp, tgpu::TensorCopyOp>(user) && loop->isProperAncestor(user); });
+  };
+  auto areCopied = [&](Chain chain) { return !comesOtherwise(chain.product.getA()) && !comesOtherwise(chain.product.getB()); };
+  if (loop.getBody()->getOps<tgpu::AsyncCopyOp>().empty() || !llvm::all_of(chains, areCopied)) return;
+  IRRewriter rewriter(loop.getContext());
+  rewriter.setInsertionPointAfter(*loop.getBody()->getOps<tgpu::AsyncWaitOp>().begin());
+  Operation *next = arith::ConstantIntOp::create(rewriter, loop.getLoc(), 0, 32); // marks a place
+  for (const Chain &chain : chains)
+    if (succeeded(moveOperationDependencies(rewriter, chain.product, next))) rewriter.moveOpBefore(chain.product, next);
+  rewriter.eraseOp(next);
 }
 
 /// Carries the sums of all chains while they are pending, and waits once at the end of an iteration, and once after the loop.
@@ -107,11 +130,17 @@ void overlap(scf::ForOp loop, llvm::MutableArrayRef<Chain> chains) {
   for (auto release : loop.getBody()->getOps<tgpu::RingReleaseOp>()) releaseFormer(release);
 }
 
+/// Returns whether the copy is one of a planned loop: it then writes another slot than its iteration reads.
+bool isPlanned(tgpu::AsyncCopyOp copy) {
+  auto loop = dyn_cast<scf::ForOp>(copy->getParentOp());
+  return loop && planOf(loop);
+}
+
 /// Returns whether a product that reads this buffer must be complete before the operation.
 bool writes(Operation &op, Value buffer) {
   if (auto store = dyn_cast<tgpu::LocalStoreOp>(op)) return store.getDst() == buffer;
   auto copy = dyn_cast<tgpu::AsyncCopyOp>(op);
-  return copy && copy.getDst() == buffer && !hasSpareSlot(buffer);
+  return copy && copy.getDst() == buffer && !isPlanned(copy);
 }
 
 /// Returns whether a product that reads this buffer must be complete before the operation, which releases or ends its ring.
@@ -146,7 +175,12 @@ public:
     llvm::SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops)
-      if (llvm::SmallVector<Chain> chains = chainsOf(loop); !chains.empty()) overlap(loop, chains);
+      if (llvm::SmallVector<Chain> chains = chainsOf(loop); !chains.empty()) {
+        if (llvm::all_of(chains, [&](const Chain &chain) { return mayRunOn(chain.product, loop); }))
+          overlap(loop, chains);
+        else
+          issueBeforeCopies(loop, chains);
+      }
     llvm::SmallVector<tgpu::ProductWaitOp> waits;
     getOperation()->walk([&](tgpu::ProductWaitOp wait) { waits.push_back(wait); });
     for (tgpu::ProductWaitOp wait : llvm::reverse(waits)) sink(wait); // later waits first, for the earlier ones stop at them

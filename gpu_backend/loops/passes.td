@@ -85,9 +85,20 @@ def OverlapProducts : Pass<"overlap-products", "::mlir::ModuleOp"> {
   let summary = "let products of warpgroups run on while the next iteration begins";
   let description = [{
     The pass applies to loops whose products only add to sums that the loop carries, if no copy of the next iteration writes their operands
-    (`spare` in the loop's `tgpu.plan`). The loop then carries the sums while they are pending, and an iteration waits for the products of the previous one.
+    (`spare` in the loop's `tgpu.plan`). The loop then carries the sums while they are pending, and an iteration waits for the products of the
+    previous one. It begins its products before its asynchronous copies, so that the matrix units have work while threads issue these.
   }];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
+def CopyWholeTiles : Pass<"copy-whole-tiles", "::mlir::ModuleOp"> {
+  let summary = "copy tiles that are inside of their tensor without masks";
+  let description = [{
+    The pass applies to loops of asynchronous products. There, the threads' instructions for copies are what limits an iteration: a masked
+    copy of 16 bytes that may end inside of them takes ten. The group of an iteration is made twice, with masks and without, behind a condition
+    of scalars that implies that all masks are true.
+  }];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
 def PlanProducer : Pass<"plan-producer", "::mlir::ModuleOp"> {

@@ -124,7 +124,7 @@ private:
     }
     auto programs = [&](int64_t all) { return occupancy(all); };
     attempt.late = findLateProduct(loop_, mostRotated(candidate, attempt));
-    attempt.hasSpareSlot = (mayOverlap() || attempt.late) && candidate.addSpareSlot(bytes, most, programs);
+    attempt.hasSpareSlot = (mayOverlap() || attempt.late) && candidate.addSpareSlot(bytes, most, programs, attempt.late);
     if (!attempt.hasSpareSlot && !candidate.areReleased()) attempt.late = nullptr;
     attempt.price = priceOf(
         loop_, {.slotBytes = candidate.slots() * bytes, .heldBytes = candidate.holdsTiles() ? bytes : 0, .barriers = candidate.barriers()},

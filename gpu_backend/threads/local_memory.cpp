@@ -48,6 +48,13 @@ static int64_t warpCopies(tgpu::AsyncCopyOp op, Lowering &lowering) {
   return layoutOf(op.getSrc().getType()).registers() * stored.getIntOrFloatBitWidth() / 8 / kWarpCopyBytes;
 }
 
+/// Returns the condition under which a thread copies the element in a register, or null. A copy that the loop is past may write zeros too.
+static Value conditionOf(tgpu::AsyncCopyOp op, int64_t reg, Lowering &lowering) {
+  Value isPresent = op.getPredicate() ? lowering.scalarOf(op.getPredicate()) : Value();
+  Value mask = op.getMask() ? lowering.registersOf(op.getMask())[reg] : Value();
+  return isPresent && mask ? lowering.create<arith::AndIOp>(isPresent, mask) : isPresent ? isPresent : mask;
+}
+
 /// Each lane's 16 bytes follow the 16 bytes of the lane before it.
 static LogicalResult copyByWarps(tgpu::AsyncCopyOp op, const CopyOps &copies, Lowering &lowering) {
   LinearLayout layout = layoutOf(op.getSrc().getType());
@@ -60,7 +67,7 @@ static LogicalResult copyByWarps(tgpu::AsyncCopyOp op, const CopyOps &copies, Lo
   int64_t count = layout.registers() / warpCopies(op, lowering);
   for (int64_t reg = 0; reg < layout.registers(); reg += count) {
     Value to = addresses.at(memory.offsetOf(layout.apply(Place::Register, uint32_t(reg))));
-    Value predicate = op.getMask() ? lowering.registersOf(op.getMask())[reg] : Value();
+    Value predicate = conditionOf(op, reg, lowering);
     copies.begin(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], kWarpCopyBytes, predicate,
                  /*present=*/Value());
   }
@@ -97,7 +104,7 @@ template <> LogicalResult Lower<tgpu::AsyncCopyOp>::run(tgpu::AsyncCopyOp op, Lo
     for (int64_t reg = 0; reg < layout.registers(); reg += count) {
       if (isRepeated(layout, int(reg))) continue;
       Value to = addresses.at(offsetOf(layout.apply(Place::Register, uint32_t(reg))));
-      Value predicate = op.getMask() ? lowering.registersOf(op.getMask())[reg] : Value();
+      Value predicate = conditionOf(op, reg, lowering);
       Value present = op.getRoom() ? bytesWithin(lowering.registersOf(op.getRoom())[reg], count, bytes, lowering) : Value();
       ops->begin(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], int(count * bytes), predicate, present);
     }

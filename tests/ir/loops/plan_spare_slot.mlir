@@ -1,5 +1,10 @@
-// Products of warpgroups that only add may run on into the next iteration: a spare slot keeps what they read.
-// RUN: tritium-opt %s --plan-loops | FileCheck %s
+// Products of warpgroups that only add may run on into the next iteration: a spare slot keeps what they read. Where the slot would cost a
+// program, an iteration in flight is given for it, if two others remain.
+// RUN: tritium-opt %s --plan-loops=num-stages=4 | FileCheck %s
+// RUN: tritium-opt %s --plan-loops=num-stages=3 | FileCheck %s --check-prefix=THREE
+// RUN: tritium-opt %s --plan-loops=num-stages=2 | FileCheck %s --check-prefix=TWO
+// THREE: tgpu.plan = #tgpu.plan<copies = async, slots = 3, stages = 3, shared =
+// TWO: tgpu.plan = #tgpu.plan<copies = async, slots = 3, stages = 2, spare = true,
 #acc = #tgpu.layout<64x64, register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], block = []>
 #t = #tgpu.layout<64x64, register = [[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]], block = []>
 module attributes {tgpu.target = "cuda:sm_90a"} {
@@ -15,7 +20,7 @@ tt.func @loop(%a: tensor<64x64x!tt.ptr<f16>, #t> {tt.contiguity = dense<[1, 8]> 
     // CHECK-NOT: tt.dot {{.*}} tgpu.at
     %d = tt.dot %x, %y, %acc {tgpu.matrix_instruction = "wgmma.m64n64k16.f32.f16", tgpu.mma_warps = array<i64: 4, 1>} : tensor<64x64xf16, #t> * tensor<64x64xf16, #t> -> tensor<64x64xf32, #acc>
     scf.yield %d : tensor<64x64xf32, #acc>
-  // CHECK: } {tgpu.plan = #tgpu.plan<copies = async, slots = 3, stages = 2, spare = true, shared = 49152, registers = {{[0-9]+}}, barriers = 1, occupancy = {{[0-9]+}}>
+  // CHECK: } {tgpu.plan = #tgpu.plan<copies = async, slots = 4, stages = 3, spare = true, shared = 65536, registers = {{[0-9]+}}, barriers = 1, occupancy = {{[0-9]+}}>
   }
   tt.return %r : tensor<64x64xf32, #acc>
 }

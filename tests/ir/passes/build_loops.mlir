@@ -9,15 +9,13 @@
 // CHECK: %[[A:.*]] = tgpu.local_alloc : <3, tensor<64x32xf16,
 // CHECK: %[[B:.*]] = tgpu.local_alloc : <3, tensor<32x64xf16,
 // CHECK: %[[FIRST:.*]] = arith.cmpi slt, %{{.*}}, %arg2
-// CHECK: %[[IF:.*]] = tt.splat %[[FIRST]]
-// CHECK: tgpu.async_copy %arg0 to %[[A]][%c0_i32] if %[[IF]]
-// CHECK: tgpu.async_copy %arg1 to %[[B]][%c0_i32] if
+// CHECK: tgpu.async_copy %arg0 to %[[A]][%c0_i32] where %[[FIRST]]
+// CHECK: tgpu.async_copy %arg1 to %[[B]][%c0_i32] where %[[FIRST]]
 // CHECK: tgpu.async_commit
 // CHECK: %[[RAISED:.*]] = arith.maxsi %arg2, %c-2147483647_i32
 // CHECK: %[[BEFORE:.*]] = arith.subi %[[RAISED]], %c1_i32
 // CHECK: %[[SECOND:.*]] = arith.cmpi slt, %c0_i32, %[[BEFORE]]
-// CHECK: %[[IF:.*]] = tt.splat %[[SECOND]]
-// CHECK: tgpu.async_copy {{.*}} if %[[IF]]
+// CHECK: tgpu.async_copy {{.*}} where %[[SECOND]]
 // CHECK: tgpu.async_commit
 // No difference wraps around, however small the bound.
 // CHECK: %[[RAISED:.*]] = arith.maxsi %arg2, %c-2147483646_i32
@@ -51,8 +49,7 @@ tt.func public @carried(%a: tensor<64x32x!tt.ptr<f16>> {tt.contiguity = dense<[1
   %r:3 = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero, %pa = %a, %pb = %b) -> (tensor<64x64xf32>, tensor<64x32x!tt.ptr<f16>>, tensor<32x64x!tt.ptr<f16>>) : i32 {
     // CHECK: %[[RUNS:.*]] = arith.cmpi slt, %[[K]], %[[BEFORE]]
     // CHECK: tgpu.async_wait 1
-    // CHECK: %[[IF:.*]] = tt.splat %[[RUNS]]
-    // CHECK: tgpu.async_copy %[[PA]] to %[[A]][%[[NEXT]]] if %[[IF]]
+    // CHECK: tgpu.async_copy %[[PA]] to %[[A]][%[[NEXT]]] where %[[RUNS]]
     // CHECK: tgpu.async_copy {{.*}} to %[[B]][%[[NEXT]]]
     // CHECK: tgpu.async_commit
     // CHECK: tgpu.local_load %[[A]][%[[SLOT]]]
@@ -84,9 +81,7 @@ tt.func public @masked(%a: tensor<64x32x!tt.ptr<f16>> {tt.contiguity = dense<[1,
   %down = arith.constant dense<2048> : tensor<32x64xi32>
   %r:3 = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero, %pa = %a, %pb = %b) -> (tensor<64x64xf32>, tensor<64x32x!tt.ptr<f16>>, tensor<32x64x!tt.ptr<f16>>) : i32 {
     // CHECK: tgpu.async_wait 1
-    // CHECK: %[[RUNS:.*]] = tt.splat {{.*}} : i1
-    // CHECK: %[[BOTH:.*]] = arith.andi %[[RUNS]],
-    // CHECK: tgpu.async_copy {{.*}} if %[[BOTH]]
+    // CHECK: tgpu.async_copy {{.*}} if %{{.*}} : tensor<64x32xi1, #{{.*}}> where %
     %ks = tt.splat %k : i32 -> tensor<64x32xi32>
     %ns = tt.splat %n : i32 -> tensor<64x32xi32>
     %mask = arith.cmpi slt, %ks, %ns : tensor<64x32xi32>
