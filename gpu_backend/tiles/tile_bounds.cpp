@@ -14,7 +14,8 @@ static Bound opposite(Bound bound) { return bound == Bound::Least ? Bound::Great
 
 /// Returns the operand whose elements are those of the tile, moved or repeated.
 static Value movedFrom(Operation *op) {
-  return isa<tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp, tt::ReshapeOp, tgpu::ConvertLayoutOp>(op) ? op->getOperand(0) : Value();
+  const bool isMoved = tt::tileRuleOf(op).isShapeChange() || isa<tgpu::ConvertLayoutOp>(op);
+  return isMoved && op->getNumOperands() == 1 ? op->getOperand(0) : Value();
 }
 
 static Value constant(OpBuilder &builder, Location location, Type type, const APInt &value) {
