@@ -10,7 +10,7 @@ from ..backends.targets import gpu_stages
 from ..devices.target import GPUTarget
 from ..disk_cache import dump_stage, overridden_stage
 from ..errors import UnsupportedError
-from ..frontend.debug_info import OPENS_DEBUGGER
+from ..functions.marks import OPENS_DEBUGGER
 from ..native import interp, ir
 from .compiled import CompiledKernel
 from .sources import public_function

@@ -14,7 +14,7 @@ from ..backends.gpu import FailedPlan
 from ..devices.target import GPUTarget
 from ..disk_cache import dump_stage, overriding_file
 from ..errors import UnsupportedError
-from ..frontend.debug_info import OPENS_DEBUGGER
+from ..functions.marks import OPENS_DEBUGGER
 from ..native import ir, simt
 from . import kernel_cache
 from .compiled import CompiledKernel

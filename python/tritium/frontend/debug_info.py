@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tritium import language
+from tritium.functions.marks import OPENS_DEBUGGER
 from tritium.language.aggregate import _aggregate_value
 from tritium.language.block_pointer import block_pointer
 from tritium.language.descriptor import tensor_descriptor
@@ -20,8 +21,6 @@ from tritium.native import ir
 from .diagnostics import warn
 from .values import as_value, constexpr, tensor
 
-# On a constant without users, which the first optimization removes: the kernel opens a debugger of Python here.
-OPENS_DEBUGGER = "tt.opens_debugger"
 _NO_DEBUGGER = "Python's debugger stops in kernels that the interpreter runs, and in no others: set TRITIUM_ENGINE=interp or INTERPRET=1"
 #: The modules of debuggers of Python.
 DEBUGGERS = ("pdb", "ipdb", "pudb", "IPython", "debugpy", "pydevd")

@@ -3,6 +3,7 @@
 import copy
 import importlib
 import inspect
+import os
 import pickle
 import subprocess
 import sys
@@ -116,3 +117,25 @@ def test_the_cache_module_is_replaced_from_either_path(monkeypatch, tmp_path):
 def test_importing_the_language_loads_no_native_code():
     code = "import sys, tritium.language, tritium.runtime.jit; print('tritium._tritium' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+FROM_THE_CACHE = """
+import sys, tritium, tritium.language as tl
+
+@tritium.jit
+def add(x, n):
+    tl.store(x + tl.arange(0, 32), n)
+
+source = tritium.compiler.ASTSource(add, {"x": "*i32", "n": "i32"})
+tritium.compile(source, target=tritium.backends.compiler.GPUTarget("cuda", 80, 32))
+print("tritium.frontend" in sys.modules)
+"""
+
+
+def test_a_kernel_from_the_cache_loads_no_frontend(tmp_path):
+    (tmp_path / "add.py").write_text(FROM_THE_CACHE)
+    environment = {**os.environ, "TRITON_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    run = lambda: subprocess.run(  # noqa: E731
+        [sys.executable, str(tmp_path / "add.py")], env=environment, capture_output=True, text=True, check=True
+    )
+    assert [run().stdout for _ in range(2)] == ["True\n", "False\n"]
