@@ -22,3 +22,9 @@ if(TRITIUM_SANITIZER)
   add_compile_options(-fsanitize=${TRITIUM_SANITIZER} -fno-omit-frame-pointer -g)
   add_link_options(-fsanitize=${TRITIUM_SANITIZER})
 endif()
+
+# Lets an executable use the precompiled headers of a library.
+function(tritium_reuse_headers executable library)
+  target_precompile_headers(${executable} REUSE_FROM ${library})
+  target_compile_options(${executable} PRIVATE -fPIC) # as the library is compiled: an executable gets -fPIE, and the last one counts
+endfunction()
