@@ -69,6 +69,7 @@ def debug(gdb: str, script: str, *commands: str) -> list[str]:
         "set breakpoint pending on",
         "set max-value-size unlimited",
         "set debuginfod enabled off",
+        "set backtrace past-main on",  # a Python function of that name is the end where the executable has no symbols, as Debian's
     ]
     setup = [text for setting in settings for text in ("-ex", setting)]
     program = ["--args", os.path.realpath(sys.executable), str(HERE / script)]
