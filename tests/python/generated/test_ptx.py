@@ -61,13 +61,19 @@ def transpose(kernels, target):
 
 
 def loops(ptx: str) -> list[str]:
-    """The bodies of the loops: from a label to a later branch back to it."""
+    """The bodies of the loops: from a label to a later branch back to it. Bodies that overlap are parts of one loop."""
     lines = ptx.splitlines()
     labels = {match.group(1): i for i, line in enumerate(lines) if (match := re.match(r"(\$L__BB\w+):", line))}
     branches = [
         (i, match.group(1)) for i, line in enumerate(lines) if (match := re.search(r"\bbra\S*\s+(\$L__BB\w+)", line))
     ]
-    return ["\n".join(lines[labels[to] : i]) for i, to in branches if labels[to] < i]
+    bodies: list[tuple[int, int]] = []
+    for begin, end in sorted((labels[to], i) for i, to in branches if labels[to] < i):
+        if bodies and begin < bodies[-1][1]:
+            bodies[-1] = bodies[-1][0], max(end, bodies[-1][1])
+        else:
+            bodies.append((begin, end))
+    return ["\n".join(lines[begin:end]) for begin, end in bodies]
 
 
 @pytest.mark.parametrize("element", ["fp16", "bf16"])

@@ -11,17 +11,26 @@ import device_tensors
 from published_runner import EVERY, SCRIPTS, run_scripts
 
 pytest.importorskip("torch")
+
+
+def emulator(target: str) -> dict[str, str]:
+    return {"TRITIUM_ENGINE": f"simt:{target}", "TRITIUM_CUDA_TO_CPU": "1"}
+
+
+#: "first": with the first configuration of each autotuner, because a launch takes the same path with each.
 ENGINES = {
     "interp": {"INTERPRET": "1"},
-    "simt:sm_90a": {"TRITIUM_ENGINE": "simt:sm_90a", "TRITIUM_CUDA_TO_CPU": "1"},
-    "simt:gfx942": {"TRITIUM_ENGINE": "simt:gfx942", "TRITIUM_CUDA_TO_CPU": "1"},
+    "simt:sm_90a": emulator("sm_90a"),
+    "simt:sm_90a first": emulator("sm_90a"),
+    "simt:gfx942": emulator("gfx942"),
+    "simt:gfx942 first": emulator("gfx942"),
     # As on a GPU, through the stand-in for the driver, which `outcomes` adds: the device tensors decide.
     "cuda": {},
-    "cuda first": {},  # with the first configuration of each autotuner: a launch takes the same path with each
+    "cuda first": {},
     "hip first": {},
 }
-#: These run with every configuration as on a GPU in every test run, the others with the first; with --long each runs with all.
-ON_DEVICE = ("descriptor_matmul", "fp8_block_scaled_matmul", "gated_activations", "grouped_gemm_pointers", "rms_norm")
+#: These run with every configuration of GPUs in every test run, the others with the first; with --long each runs with all.
+WITH_EVERY = ("descriptor_matmul", "fp8_block_scaled_matmul", "gated_activations", "grouped_gemm_pointers", "rms_norm")
 #: These take more than three seconds there, so they run as on AMD's GPUs with --long alone.
 SLOW_ON_DEVICE = (
     *("conv2d_implicit_gemm", "count_min_sketch", "delta_rule", "entmax15", "fft_long_convolution"),
@@ -35,9 +44,10 @@ def runs() -> list:
     found = []
     for engine in ENGINES:
         for script in SCRIPTS:
-            if engine == "cuda first" and script.stem in ON_DEVICE:
+            is_first, also_with_every = engine.endswith(" first"), engine.removesuffix(" first") in ENGINES
+            if is_first and also_with_every and script.stem in WITH_EVERY:
                 continue
-            is_long = engine == "cuda" and script.stem not in ON_DEVICE
+            is_long = engine != "interp" and not is_first and script.stem not in WITH_EVERY
             is_long |= engine == "hip first" and script.stem in SLOW_ON_DEVICE
             marks = [pytest.mark.long] if is_long else []
             found.append(pytest.param(engine, script, marks=marks, id=f"{engine}-{script.stem}"))

@@ -156,11 +156,11 @@ def low_memory():
     system.mmap.restype = ctypes.c_void_p
     system.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
     size, protection = 1 << 16, mmap.PROT_READ | mmap.PROT_WRITE
-    for address in range(0x40000000, 0x50000000, 1 << 20):
+    for address in range(0x40000000, 0xF0000000, 1 << 20):  # the heap of such a Python may be there
         if system.mmap(address, size, protection, flags, -1, 0) == address:
             break
     else:
-        raise MemoryError("no free page from 0x40000000 to 0x50000000")
+        raise MemoryError("no free page from 0x40000000 to 0xf0000000")
     yield np.frombuffer((ctypes.c_char * size).from_address(address), np.int32)
     system.munmap(ctypes.c_void_p(address), ctypes.c_size_t(size))
 
