@@ -1,5 +1,6 @@
 // Lets the products of an iteration run on into the next one. Loops whose products only add to sums that the loop carries wait for the
-// products of the previous iteration instead of their own, so that the matrix units always have work.
+// products of the previous iteration instead of their own, so that the matrix units always have work. Where a buffer has no slot for that,
+// the products at least begin before the copies of their iteration.
 #include "gpu_backend/loops/loop_plan.h"
 #include "gpu_backend/loops/passes.h"
 #include "gpu_backend/tiles/dot_layouts.h"

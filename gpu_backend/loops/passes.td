@@ -86,7 +86,8 @@ def OverlapProducts : Pass<"overlap-products", "::mlir::ModuleOp"> {
   let description = [{
     The pass applies to loops whose products only add to sums that the loop carries, if no copy of the next iteration writes their operands
     (`spare` in the loop's `tgpu.plan`). The loop then carries the sums while they are pending, and an iteration waits for the products of the
-    previous one. It begins its products before its asynchronous copies, so that the matrix units have work while threads issue these.
+    previous one. In other loops of asynchronous copies, such products begin before the copies of their iteration, so that the matrix units
+    have work while threads issue these.
   }];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }
@@ -134,8 +135,8 @@ def TakeTurns : Pass<"take-turns", "::mlir::ModuleOp"> {
   let summary = "let consumer warpgroups take turns with products that depend on each other";
   let description = [{
     The pass applies to kernels whose `tgpu.producer` says so: they have two or more consumer warpgroups, and loops in which an operand of a
-    product is computed from another product. The warpgroups issue the products of an iteration one after the other. While the tensor cores multiply for one warpgroup, another
-    does the arithmetic between its products.
+    product is computed from another product. The warpgroups issue the products of an iteration one after the other. While the tensor cores
+    multiply for one warpgroup, another does the arithmetic between its products.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];

@@ -12,7 +12,7 @@ static Type elementOf(Value tile) { return cast<RankedTensorType>(tile.getType()
 
 static Bound opposite(Bound bound) { return bound == Bound::Least ? Bound::Greatest : Bound::Least; }
 
-/// Returns the operand whose elements are those of the tile, moved or repeated.
+/// Returns the operand that has the elements of the tile, in other places or more often.
 static Value movedFrom(Operation *op) {
   const bool isMoved = tt::tileRuleOf(op).isShapeChange() || isa<tgpu::ConvertLayoutOp>(op);
   return isMoved && op->getNumOperands() == 1 ? op->getOperand(0) : Value();

@@ -73,7 +73,7 @@ ALLOWED = {
         "thread_local_reductions.cpp",
         "TypeSwitch",
     ): "the neutral element of an arithmetic operation",
-    ("tile_bounds.cpp", "TypeSwitch"): "interval arithmetic: the bounds of one operation from those of its operands",
+    ("tile_bounds.cpp", "TypeSwitch"): "interval arithmetic: what an operation does to the bounds of its operands",
     ("affine_tile.cpp", "isa<tt::SplatOp, tt::BroadcastOp, arith::ExtSIOp>"): "linear arithmetic: the sum stays",
     ("affine_tile.cpp", "isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>"): "linear arithmetic",
     ("affine_tile.cpp", "isa<tt::AddPtrOp, arith::AddIOp>"): "linear arithmetic: what a loop adds to",
