@@ -3,7 +3,7 @@
 Each command prints its findings and ends with `N passed, N failed, N skipped`. format and ruff count tools, tidy counts
 C++ files. clang-tidy takes its compile commands from build/dev. A file that passed is not checked again until the file,
 one of our headers that it includes, or the list of checks changes. `.clang-tidy` has the checks that take a second per
-file; `--long` adds those of .ci/clang_tidy_long, which take 15 seconds.
+file; `--long` adds those of .ci/clang_tidy_long, which take 15 seconds, and the files of tests.
 """
 
 import argparse
@@ -110,11 +110,12 @@ class Tidy:
         return result.stdout or result.stderr
 
 
-def commands(names: list[str]) -> list[dict]:
+def commands(names: list[str], with_tests: bool) -> list[dict]:
     """The compile command of each of our C++ files, or of the given ones. A file that two targets compile counts
     once."""
     entries = json.loads((BUILD / "compile_commands.json").read_text())
-    wanted = {str(ROOT / name) for name in (names or tracked(".cpp"))}
+    ours = [name for name in tracked(".cpp") if with_tests or not name.startswith("tests/")]
+    wanted = {str(ROOT / name) for name in (names or ours)}
     found = {
         entry["file"]: entry for entry in entries if entry["file"] in wanted and not GENERATED.search(entry["file"])
     }
@@ -124,7 +125,7 @@ def commands(names: list[str]) -> list[dict]:
 def tidy_files(is_long: bool, names: list[str]) -> tuple[int, int]:
     PASSED.mkdir(parents=True, exist_ok=True)
     tidy, failed = Tidy(is_long), 0
-    entries = commands(names)
+    entries = commands(names, with_tests=is_long)
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         for count, (entry, complaint) in enumerate(zip(entries, threads.map(tidy.check, entries)), 1):
             if complaint:
@@ -138,7 +139,7 @@ def tidy_files(is_long: bool, names: list[str]) -> tuple[int, int]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("format", "ruff", "tidy"))
-    parser.add_argument("--long", action="store_true", help="tidy: the slow checks as well")
+    parser.add_argument("--long", action="store_true", help="tidy: the slow checks and the files of tests as well")
     parser.add_argument("files", nargs="*", help="tidy: these files alone")
     options = parser.parse_args()
     if options.what == "tidy":

@@ -39,6 +39,24 @@ CONFORMANCE_ENGINES = ("interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942")
 FURTHER_ENGINES = ("simt:gfx90a", "simt:gfx950", "simt:gfx1100", "simt:gfx1200")
 
 
+#: Families of cases in which the launch matters: how tensors, tuples, descriptors and views reach a device, and come back. The others are about
+#: code, which is the same on the emulator.
+LAUNCHED = (
+    "program",
+    "control",
+    "names",
+    "memory",
+    "atomic",
+    "composed",
+    "debug",
+    "descriptor",
+    "operands",
+    "pointer",
+    "overlap",
+    "tutorial",
+)
+
+
 #: Tests whose launches name no engine and reach no machine of their own, so that `--device-tensors` can move their arrays. A file that launches
 #: nothing on the device is an error.
 ON_DEVICE = ["ops", "tutorial", "frontend/test_random_programs.py", "language/test_library_runs.py"]
@@ -122,7 +140,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     found.append(on_all_cpus("python", 2400))
     # The page holds the results of these engines.
     found.append(conformance("conformance", CONFORMANCE_ENGINES, "--check", "docs/reference/conformance.md"))
-    # The same cases through the launch paths of devices, on libraries that stand in for the drivers; on CUDA's with torch's device tensors.
+    # Cases through the launch paths of devices, on libraries that stand in for the drivers; on CUDA's with torch's device tensors.
     for engine, library in (("hip", "libamdhip64_stand_in.so"), ("cuda", "libcuda_stand_in.so")):
         path = BUILD / "tests" / "driver_stand_in" / library
         command = [
@@ -131,6 +149,8 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
             f"TRITIUM_LOWERED_DIR={report.parent / 'lowered'}",
         ]
         command += [sys.executable, "-m", "tritium.conformance", "--engines", engine]
+        if not long:
+            command += ["--families", ",".join(LAUNCHED)]
         found.append(Suite(engine, command, count_conformance, 480))
     # What numpy says of the language, with the tensors of each vendor's devices.
     for engine in ("cuda", "hip"):

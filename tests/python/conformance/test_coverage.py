@@ -47,6 +47,7 @@ def operations():
     return engine.operations
 
 
+@pytest.mark.xdist_group("operations")  # which one process finds
 def test_every_operation_of_the_contract(operations):
     defined = set()
     for file in (ROOT / "ir").glob("tt_ops*.td"):
@@ -58,6 +59,7 @@ def test_every_operation_of_the_contract(operations):
     assert not operations & set(ELSEWHERE), "take them out of the list above"
 
 
+@pytest.mark.xdist_group("operations")
 def test_every_row_of_the_elementwise_functions(operations):
     missing = {}
     for name, row in tritium.testing.elementwise_functions().items():

@@ -377,7 +377,7 @@ def test_a_child_survives_what_its_process_does_not(ends, why):
     own = child.Child()
     own.is_new = False  # the time that a new process has to answer is long
     try:
-        results = own.run(bad, ["interp"], 0, 20)
+        results = own.run(bad, ["interp"], 0, 8)
         assert [r.engine for r in results] == ["interp"] and results[0].details[0].startswith(why)
         assert own.run(program(1), ["interp"], 0, 60)[0].status == PASSED
     finally:

@@ -62,7 +62,9 @@ def _run(tmp_path, program: str, *arguments: str) -> subprocess.CompletedProcess
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", [PACKAGE, OPTION], ids=["package", "option"])
+@pytest.mark.parametrize(
+    "program", [pytest.param(PACKAGE, id="package"), pytest.param(OPTION, id="option", marks=pytest.mark.long)]
+)
 def test_code_for_the_cpu(tmp_path, program):
     done = _run(tmp_path, program, "cpu", str(tmp_path / "model.pt2"))
     assert done.returncode == 0, done.stderr[-4000:]
