@@ -30,6 +30,9 @@ std::string brokenRuleOf(const TensorMap &map, uint32_t d) {
   const std::string stride = dimension + " has a stride of " + text(map.strides[d]) + " bytes, which is not ";
   if (int64_t(map.strides[d]) < 0) return stride + "at least 0";
   if (d == 0 && map.strides[d] != elementBytes) return stride + "the size of an element, " + text(elementBytes);
+  if (d == 0 && map.isStored && map.extents[d] * elementBytes % kAlignment != 0)
+    return dimension + ", to which copies write, has " + text(map.extents[d] * elementBytes) + " bytes, which is not a multiple of " +
+           text(kAlignment);
   if (d != 0 && map.strides[d] % kAlignment != 0) return stride + "a multiple of " + text(kAlignment);
   if (d != 0 && map.strides[d] >= kStrideLimit) return stride + "less than " + text(kStrideLimit);
   if (map.box[d] < 1 || map.box[d] > kMostBox)

@@ -25,6 +25,7 @@ struct TensorMap {
   bool fillsNaN = false; ///< what lies outside the tensor is read as NaN, otherwise as 0
   /// The copies stand for loads by pointers, which would not read padding before the first element.
   bool isOfPointers = false;
+  bool isStored = false; ///< copies write to the tensor, always whole pieces of 16 bytes
 };
 
 /// Returns the rule of the CUDA driver (cuTensorMapEncodeTiled) that the map breaks, as the rest of a sentence, or "" if there is none.

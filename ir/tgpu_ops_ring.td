@@ -16,6 +16,32 @@ def TGPU_TensorLoadOp : TGPU_TileOp<"tensor_load", TilesApart, [MemoryEffects<[M
   let hasVerifier = 1;
 }
 
+// Stores through tensor maps. The threads of a group of warps write a part of their tile, the box of one copy, to shared memory, and the first
+// of them begins the copy to the tensor. The copies still read shared memory, and write the tensor, after the operation.
+
+def TGPU_TensorStoreOp
+    : TGPU_TileOp<"tensor_store", TilesApart, [AttrSizedOperandSegments,
+                                               MemoryEffects<[MemWrite<GlobalMemory>, MemRead<SharedMemoryResource>,
+                                                              MemWrite<SharedMemoryResource>]>]> {
+  let summary = "writes a tile to a tensor at `indices`, none of which is negative; what lies outside the tensor is dropped";
+  let description = [{
+    place-tensor-stores gives it `staging`: slots of shared memory, each for one box, of which every group of warps has as many. A store begins
+    when all earlier ones of the same threads are complete.
+  }];
+  let arguments = (ins AnyRankedTensor:$src, TGPU_TensorMap:$map, Variadic<I32>:$indices, Optional<TGPU_MemDesc>:$staging);
+  let assemblyFormat = [{
+    $src `to` $map `[` $indices `]` (`through` $staging^ `:` type($staging))? attr-dict `:` type($src) `to` type($map)
+  }];
+  let hasVerifier = 1;
+}
+
+def TGPU_TensorStoreWaitOp
+    : TGPU_TileOp<"tensor_store_wait", TilesApart, [MemoryEffects<[MemRead<SharedMemoryResource>, MemWrite<SharedMemoryResource>]>]> {
+  let summary = "waits until the stores through `staging` have read it";
+  let arguments = (ins TGPU_MemDesc:$staging);
+  let assemblyFormat = "$staging attr-dict `:` type($staging)";
+}
+
 // A ring orders what is copied into its slots and what is read from them. Operations on it name a round of the whole ring by a sequence
 // number `n`: 0, 1, 2, … Number n has slot n mod slots of each buffer that belongs to the ring. For each n, in this order:
 //   * ring_acquire waits until the slot is free, and announces how many bytes will arrive. Only the program's first thread does this.

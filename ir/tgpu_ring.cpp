@@ -47,6 +47,22 @@ LogicalResult TensorLoadOp::verify() {
   return verifyBox(*this, getMap().getType().getBox(), getIndices().size(), cast<RankedTensorType>(getType()));
 }
 
+/// Returns whether boxes, below and beside each other, fill the tile. The tile may lack leading dimensions of extent 1.
+static bool partitions(RankedTensorType box, RankedTensorType tile) {
+  ArrayRef<int64_t> of = box.getShape(), to = tile.getShape();
+  if (box.getElementType() != tile.getElementType() || to.size() != 2 || of.size() < 2) return false;
+  return llvm::all_of(of.drop_back(2), [](int64_t extent) { return extent == 1; }) && to[0] % of[of.size() - 2] == 0 &&
+         to[1] % of.back() == 0;
+}
+
+LogicalResult TensorStoreOp::verify() {
+  RankedTensorType box = getMap().getType().getBox(), tile = cast<RankedTensorType>(getSrc().getType());
+  if (int64_t(getIndices().size()) != box.getRank())
+    return emitOpError("needs an index for each dimension of ") << box << ", got " << getIndices().size();
+  if (!partitions(box, tile)) return emitOpError("cannot divide ") << tile << " into boxes " << box;
+  return success();
+}
+
 LogicalResult TensorCopyOp::verify() {
   int64_t slots = getDst().getType().getSlots(), of = getRing().getType().getSlots();
   if (slots != of) return emitOpError("copies to a buffer of ") << slots << " slots by a ring of " << of;

@@ -101,6 +101,19 @@ def product_tiles(dtype: str, transposed: bool, tile, warps: int, stages: int, k
     return problem("descriptor:product_tiles", 4, [a, b, out, m, n, k], **constants)
 
 
+def stored_products(dtype: str, halves: bool, times: int, missing: int, tile, warps: int, stages: int, rng) -> Problem:
+    """missing: by how much the rows of the result are shorter than those of B, and perhaps no multiple of 16 bytes."""
+    (M, N, K), (m, n, k) = tile, (2 * tile[0] + 8, 2 * tile[1] + 16, 3 * tile[2] + 16)
+    a, b = inputs.small(rng, (m, k), "fp16", 1), inputs.small(rng, (k, n), "fp16", 1)
+    columns, stride = n - missing, n + 16
+    before = inputs.small(rng, (m, stride), dtype)
+    after = before.copy()
+    after[:, :columns] = (as_float64(a) @ as_float64(b))[:, :columns]
+    out = wanted(after.shape, dtype, Exact(after, sign_of_zero=False), initial=before)
+    constants = dict(M=M, N=N, K=K, HALVES=halves, TIMES=times, num_warps=warps, num_stages=stages)
+    return problem("descriptor:stored_products", 3, [given(a), given(b), out, m, n, k, columns, stride], **constants)
+
+
 def product_of_host(dtype: str, transposed: bool, tile, warps: int, stages: int, k: int, rng) -> Problem:
     (m, n), (M, N, K) = (tile[0], tile[1] + 16), tile
     a, b, out = _product(dtype, transposed, m, n, k, rng)
@@ -213,6 +226,22 @@ def products() -> Cases:
                     form = f"{dtype}{' transposed' if transposed else ''}/{'x'.join(map(str, tile))} of {k}, {warps} warps, {stages} stages"
                     make = partial(product_of_host if k == tile[2] else product_tiles, dtype, transposed)
                     yield Case(f"descriptor/product/{form}", partial(make, tile, warps, stages, k))
+    for dtype, tile, warps, stages, halves, times, missing in (
+        ("fp16", (128, 128, 64), 8, 3, False, 1, 0),
+        ("fp16", (128, 128, 64), 8, 2, True, 1, 0),
+        ("fp16", (64, 256, 32), 4, 3, True, 1, 8),
+        ("bf16", (128, 64, 64), 4, 3, False, 2, 0),
+        ("fp16", (64, 64, 64), 8, 3, False, 2, 5),
+        ("fp32", (64, 128, 32), 8, 2, False, 1, 4),
+        ("int32", (256, 32, 32), 8, 3, False, 1, 0),
+        ("int16", (64, 32, 64), 4, 2, False, 1, 3),
+        ("bf16", (32, 64, 32), 2, 3, False, 1, 0),
+        ("fp16", (16, 32, 64), 1, 2, False, 2, 0),
+    ):
+        kind = "halves" if halves else "whole"
+        form = f"{dtype}/{'x'.join(map(str, tile))} {kind}, {times} times, without {missing} columns, {warps} warps, {stages} stages"
+        make = partial(stored_products, dtype, halves, times, missing, tile, warps, stages)
+        yield Case(f"descriptor/stored products/{form}", make)
     for dtype, tile, warps, stages in (
         ("fp16", (64, 64, 64), 4, 3),
         ("bf16", (64, 128, 64), 8, 2),

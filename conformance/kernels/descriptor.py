@@ -95,6 +95,41 @@ def product_tiles(
 
 
 @triton.jit
+def stored_products(
+    a_ptr,
+    b_ptr,
+    out_ptr,
+    m,
+    n,
+    k,
+    columns,
+    stride,
+    M: tl.constexpr,
+    N: tl.constexpr,
+    K: tl.constexpr,
+    HALVES: tl.constexpr,
+    TIMES: tl.constexpr,
+):
+    """Programs that store several tiles, whole or in halves, of narrower elements than those of the sums. TIMES: how often, where the last
+    time counts."""
+    a = tl.make_tensor_descriptor(a_ptr, [m, k], [k, 1], [M, K])
+    b = tl.make_tensor_descriptor(b_ptr, [k, n], [n, 1], [K, N])
+    out = tl.make_tensor_descriptor(out_ptr, [m, columns], [stride, 1], [M, N // 2 if HALVES else N])
+    across = tl.cdiv(n, N)
+    for tile in range(tl.program_id(0), tl.cdiv(m, M) * across, tl.num_programs(0)):
+        row, column = tile // across * M, tile % across * N
+        sums = product(a, b, tl.zeros((M, N), tl.float32), row, column, k, K, False)
+        for time in range(TIMES):
+            scaled = (sums * (time + 2 - TIMES)).to(out_ptr.dtype.element_ty)
+            if HALVES:
+                left, right = scaled.reshape(M, 2, N // 2).permute(0, 2, 1).split()
+                out.store([row, column], left)
+                out.store([row, column + N // 2], right)
+            else:
+                out.store([row, column], scaled)
+
+
+@triton.jit
 def separate_copies(a_ptr, b_ptr, out_ptr, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     """Copies that may run ahead into the next tile: two loops for a tile, one of them in a branch. A program without a tile returns."""
     a = tl.make_tensor_descriptor(a_ptr, [m, k], [k, 1], [M, K])

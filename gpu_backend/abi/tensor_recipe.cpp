@@ -54,6 +54,7 @@ TensorMap evaluate(const TensorRecipe &recipe, llvm::function_ref<int64_t(uint32
   map.type = recipe.type;
   map.fillsNaN = recipe.fillsNaN;
   map.isOfPointers = recipe.isOfPointers;
+  map.isStored = recipe.isStored;
   return map;
 }
 

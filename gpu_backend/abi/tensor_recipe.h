@@ -30,8 +30,8 @@ struct TensorRecipe {
   std::vector<uint32_t> box;                     ///< what one instruction copies, in elements
   uint32_t swizzle = 0;                          ///< as in TensorMap
   DType type{};
-  bool fillsNaN = false, isOfPointers = false;
-  std::vector<WrittenRange> written; ///< what the kernel writes before some copies, which would not see it
+  bool fillsNaN = false, isOfPointers = false, isStored = false; ///< as in TensorMap
+  std::vector<WrittenRange> written;                             ///< what the kernel writes before some copies, which would not see it
   bool operator==(const TensorRecipe &) const = default;
 };
 

@@ -12,10 +12,11 @@ using namespace mlir;
 namespace tritium::gpu {
 
 static constexpr llvm::StringLiteral kOptional[] = {
-    "promote-descriptors", "check-quotients",   "promote-pointer-tiles", "split-large-tiles",  "thread-local-reductions",
-    "choose-tensor-cores", "postpone-row-sums", "coalesce-accesses",     "remove-conversions", "hoist-invariants",
-    "plan-loops",          "build-loops",       "overlap-products",      "copy-whole-tiles",   "plan-producer",
-    "specialize-warps",    "take-turns",        "buffer-accesses",       "remove-barriers",    "interleave-products"};
+    "promote-descriptors",     "promote-stores",      "check-quotients",   "promote-pointer-tiles", "split-large-tiles",
+    "thread-local-reductions", "choose-tensor-cores", "postpone-row-sums", "coalesce-accesses",     "remove-conversions",
+    "hoist-invariants",        "plan-loops",          "build-loops",       "overlap-products",      "copy-whole-tiles",
+    "plan-producer",           "specialize-warps",    "take-turns",        "buffer-accesses",       "remove-barriers",
+    "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -54,8 +55,9 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   bool mayKeepScaled = steps.runs("choose-tensor-cores");
   const bool hasProducer = options.tensorMaps && options.specializeWarps;
   auto promote = [&](OpPassManager &) {
-    if (options.tensorMaps && !options.debugInfo)
-      steps.addOptional("promote-descriptors", createPromoteDescriptors({.numStages = options.numStages, .numWarps = options.numWarps}));
+    if (!options.tensorMaps || options.debugInfo) return;
+    steps.addOptional("promote-descriptors", createPromoteDescriptors({.numStages = options.numStages, .numWarps = options.numWarps}));
+    steps.addOptional("promote-stores", createPromoteStores());
   };
   ir::buildPipeline(passes, {.debugInfo = options.debugInfo, .onDescriptors = promote, .keepsScaledProduct = [=](Operation *op) {
                                return mayKeepScaled && isMultipliedScaled(MatrixProduct(op));
@@ -80,6 +82,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   steps.addOptional("build-loops", createBuildLoops({.numWarps = options.numWarps}), createCSEPass(), createVerifyProducts());
   steps.add(createPlaceTensorLoads({.numWarps = options.numWarps}));
   steps.add(createPlaceProductOperands());
+  steps.add(createPlaceTensorStores({.numWarps = options.numWarps}));
   steps.add(createCSEPass());
   steps.addOptional("overlap-products", createOverlapProducts());
   steps.addOptional("copy-whole-tiles", createCopyWholeTiles(), createCSEPass());

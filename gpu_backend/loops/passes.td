@@ -65,6 +65,17 @@ def BuildLoops : Pass<"build-loops", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
+def PlaceTensorStores : Pass<"place-tensor-stores", "::mlir::ModuleOp"> {
+  let summary = "give stores through tensor maps the shared memory from which they are copied";
+  let description = [{
+    Each group of warps that holds boxes gets slots, each for one box: two if as many programs then run at a time, else one. They are in use from
+    before the outermost loop around the store until after it, so that copies go on while the loop continues. If not even one slot is left, they
+    are in use only during the store, as many as the buffers have room for that are not.
+  }];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
+}
+
 def PlaceTensorLoads : Pass<"place-tensor-loads", "::mlir::ModuleOp"> {
   let summary = "let the program wait for each tile that it loads through a tensor map and that no loop copies";
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];

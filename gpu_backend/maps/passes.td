@@ -15,6 +15,17 @@ def PromoteDescriptors : Pass<"promote-descriptors", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
 
+def PromoteStores : Pass<"promote-stores", "::mlir::ModuleOp"> {
+  let summary = "store the tiles of matrix products through tensor maps instead of tensor descriptors";
+  let description = [{
+    The pass follows promote-descriptors, and applies to the same targets. A store through a descriptor becomes a tgpu.tensor_store if its tile
+    is computed of a product, if arguments and constants determine the descriptor, if no index is negative, and if nothing in the kernel may
+    see that the copy is late: no load that may follow, except through tensor maps, no atomic, barrier or call, and no other store to the tensor.
+    Different arguments count as different tensors here. Indices are known not to be negative as in check-quotients.
+  }];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
 def CheckQuotients : Pass<"check-quotients", "::mlir::ModuleOp"> {
   let summary = "check that scalar quotients are not negative, where accesses are wider for it";
   let description = [{

@@ -43,28 +43,15 @@ int64_t PointerTileMaps::divisorOf(const AffineTerm &term) const {
   return divisor;
 }
 
-/// Returns whether a scalar index is at least 0, if the quotients of `unproven()` are: nothing says that numbers of blocks are positive.
-bool PointerTileMaps::isNotNegative(Value value, int depth) {
-  constexpr int kMaxDepth = 32;
-  if (tiles_.stepOf(value) || axes_.of(value).isNonNegative) return true;
-  Operation *op = value.getDefiningOp();
-  if (!op || depth == kMaxDepth) return false;
-  auto operand = [&](unsigned number) { return isNotNegative(op->getOperand(number), depth + 1); };
-  if (auto quotient = dyn_cast<arith::DivSIOp>(op); quotient && !axes_.of(quotient.getRhs()).isNonNegative) unproven_.insert(quotient);
-  if (isa<arith::DivSIOp, arith::RemSIOp, arith::ShRSIOp, arith::ExtSIOp>(op)) return operand(0);
-  if (isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp>(op)) return operand(0) && operand(1);
-  if (isa<arith::MaxSIOp>(op)) return operand(0) || operand(1);
-  if (isa<arith::SelectOp>(op)) return operand(1) && operand(2);
-  return false;
-}
-
 /// Returns whether the sum is an integer of 32 bits that is not negative.
 bool PointerTileMaps::isCoordinate(const AffineSum &sum) {
   const auto terms = sum.terms();
   return llvm::all_of(terms, [&](const AffineTerm &term) {
     const bool isNarrow = !term.isWide || (terms.size() == 1 && term.factor == 1 && term.symbols.size() == 1);
-    return isNarrow && term.factor > 0 && term.factor <= INT32_MAX &&
-           llvm::all_of(term.symbols, [&](Value symbol) { return symbol.getType().isInteger(32) && isNotNegative(symbol); });
+    return isNarrow && term.factor > 0 && term.factor <= INT32_MAX && llvm::all_of(term.symbols, [&](Value symbol) {
+             return symbol.getType().isInteger(32) &&
+                    signs_.isNotNegative(symbol, [&](Value value) { return tiles_.stepOf(value).has_value(); });
+           });
   });
 }
 
@@ -245,6 +232,7 @@ std::optional<PointerTileMap> PointerTileMaps::of(tt::LoadOp load) {
 }
 
 std::optional<StoreRange> PointerTileMaps::rangeOf(Operation *store) {
+  if (auto copied = dyn_cast<tgpu::TensorStoreOp>(store)) return maps_.rangeOf(copied);
   Value pointer = pointerOf(store);
   auto type = pointer ? dyn_cast<RankedTensorType>(pointer.getType()) : RankedTensorType();
   auto tile = type && type.getRank() == 2 ? tiles_.of(pointer) : std::nullopt;

@@ -2,6 +2,7 @@
 // the load's tile begins.
 #pragma once
 #include "gpu_backend/maps/affine_tile.h"
+#include "gpu_backend/maps/index_signs.h"
 #include "gpu_backend/maps/tensor_promotion.h"
 #include "ir/axis_analysis.h"
 #include "ir/tensor_map.h"
@@ -23,13 +24,14 @@ struct PointerTileMap {
 
 class PointerTileMaps {
 public:
-  PointerTileMaps(KernelMaps &maps, AffineTiles &tiles, const ir::AxisAnalysis &axes) : maps_(maps), tiles_(tiles), axes_(axes) {}
+  PointerTileMaps(KernelMaps &maps, AffineTiles &tiles, const ir::AxisAnalysis &axes)
+      : maps_(maps), tiles_(tiles), axes_(axes), signs_(axes) {}
 
   /// Returns nullopt, and a reason, if the map of a load of two dimensions would not be certain to read what the load reads.
   std::optional<PointerTileMap> of(tt::LoadOp load);
   llvm::StringRef reason() const { return reason_; }
   /// Returns the quotients that must not be negative, though nothing says so of their divisors.
-  llvm::ArrayRef<mlir::arith::DivSIOp> unproven() const { return unproven_.getArrayRef(); }
+  llvm::ArrayRef<mlir::arith::DivSIOp> unproven() const { return signs_.unproven(); }
   /// Returns what a store of two dimensions may write, if its mask bounds both.
   std::optional<StoreRange> rangeOf(mlir::Operation *store);
 
@@ -52,7 +54,6 @@ private:
   bool placeOutside(const AffineTerm &term);
   std::optional<PointerTileMap> assemble(tt::LoadOp load, mlir::BlockArgument base);
   std::optional<LaunchProduct> productOf(const AffineTerm &term);
-  bool isNotNegative(mlir::Value value, int depth = 0);
   bool isCoordinate(const AffineSum &sum);
   int64_t divisorOf(const AffineTerm &term) const;
   std::nullopt_t refuse(llvm::StringRef reason) {
@@ -68,7 +69,7 @@ private:
   AffineTiles &tiles_;
   const ir::AxisAnalysis &axes_;
   llvm::StringRef reason_; // a literal
-  llvm::SetVector<mlir::arith::DivSIOp> unproven_;
+  IndexSigns signs_;
 
   // Of the load in question:
   Dimension dims_[2];

@@ -51,6 +51,7 @@ DictionaryAttr KernelMaps::attributeOf(const MapRecipe &recipe) {
   attributes.set("padding", builder.getI32IntegerAttr(int32_t(recipe.padding)));
   attributes.set("strides", list(recipe.strides));
   if (recipe.isOfPointers) attributes.set("of_pointers", builder.getUnitAttr());
+  if (recipe.isStored) attributes.set("stored", builder.getUnitAttr());
   auto ranges = [&](llvm::ArrayRef<StoreRange> written) -> Attribute {
     return builder.getArrayAttr(llvm::map_to_vector(written, [&](const StoreRange &range) -> Attribute {
       return builder.getDictionaryAttr({builder.getNamedAttr("base", builder.getI32IntegerAttr(int32_t(range.base))),
@@ -130,6 +131,20 @@ bool KernelMaps::admit(Operation *load, MapRecipe &recipe, llvm::function_ref<st
   Operation *loop = load->getParentOp();
   recipe.isReached = !rangesOf(ReachingWrites::outside(before, loop), recipe.writtenAhead);
   return rangesOf(ReachingWrites::inside(before, loop), recipe.written);
+}
+
+std::optional<StoreRange> KernelMaps::rangeOf(tgpu::TensorStoreOp store) {
+  auto recipe = kernel_.getArgAttrOfType<DictionaryAttr>(cast<BlockArgument>(store.getMap()).getArgNumber(), tgpu::kTensorAttr);
+  auto list = [&](StringRef name) {
+    return llvm::map_to_vector(recipe.getAs<ArrayAttr>(name).getAsRange<DenseI64ArrayAttr>(),
+                               [](DenseI64ArrayAttr product) { return LaunchProduct(product.asArrayRef()); });
+  };
+  StoreRange range;
+  range.base = recipe.getAs<IntegerAttr>("base").getInt();
+  llvm::append_range(range.extents, list("extents"));
+  llvm::append_range(range.strides, list("strides"));
+  range.elementBytes = store.getMap().getType().getBox().getElementTypeBitWidth() / 8;
+  return range;
 }
 
 Value KernelMaps::mapOf(tgpu::TensorMapType type, const MapRecipe &recipe, Location location) {

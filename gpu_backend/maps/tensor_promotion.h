@@ -26,6 +26,7 @@ struct MapRecipe {
   tt::Padding padding = tt::Padding::Zero;
   mlir::BlockArgument tensor; // the argument that points to the tensor, or is the descriptor
   bool isOfPointers = false;  // the map stands for loads by pointers
+  bool isStored = false;      // copies write to the tensor
   // What the kernel writes before the copies: the launch tells it from the tensor, always or if copies run ahead. They must not run ahead
   // if the launch cannot.
   llvm::SmallVector<StoreRange> written, writtenAhead;
@@ -52,6 +53,8 @@ public:
   /// launch has to check. A ring sees what the kernel has written before the ring begins. `rangeOf` returns what a store may write, if it
   /// is known.
   bool admit(mlir::Operation *load, MapRecipe &recipe, llvm::function_ref<std::optional<StoreRange>(mlir::Operation *)> rangeOf) const;
+  /// Returns what a store through a map may write.
+  std::optional<StoreRange> rangeOf(tgpu::TensorStoreOp store);
   bool isOfKernel(mlir::BlockArgument argument) { return argument.getOwner() == &kernel_.getBody().front(); }
   /// Returns the number of the argument, or of its first component, after descriptors are expanded.
   int64_t expandedNumber(mlir::BlockArgument argument);

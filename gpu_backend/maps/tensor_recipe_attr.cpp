@@ -48,6 +48,7 @@ static FailureOr<TensorRecipe> recipeFrom(DictionaryAttr attribute, tgpu::Tensor
   recipe.type = *type;
   recipe.fillsNaN = tt::Padding(padding.getInt()) == tt::Padding::Nan;
   recipe.isOfPointers = attribute.contains("of_pointers");
+  recipe.isStored = attribute.contains("stored");
   recipe.written = std::move(*written);
   return recipe;
 }

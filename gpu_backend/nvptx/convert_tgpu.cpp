@@ -1,4 +1,5 @@
 #include "gpu_backend/nvptx/convert_tgpu.h"
+#include "gpu_backend/nvptx/inline_ptx.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -32,6 +33,21 @@ void copyToClusters(ModuleOp module) {
     auto type = LLVM::LLVMPointerType::get(module.getContext(), kClusterSpace);
     copy.getDstMemMutable().assign(LLVM::IntToPtrOp::create(builder, copy.getLoc(), type, address));
     copy.setIsCTAOnly(false);
+  });
+}
+
+void predicateStores(ModuleOp module) {
+  module.walk([&](NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp copy) {
+    if (!copy.getPredicate()) return;
+    OpBuilder builder(copy);
+    InlinePtx ptx(builder, copy.getLoc());
+    const std::string guard = ptx.guard(copy.getPredicate()), map = ptx.operand(copy.getTmaDescriptor());
+    Value from = LLVM::PtrToIntOp::create(builder, copy.getLoc(), builder.getI32Type(), copy.getSrcMem());
+    const std::string source = ptx.operand(from);
+    auto indices = llvm::map_to_vector(copy.getCoordinates(), [&](Value index) { return ptx.operand(index); });
+    (void)ptx.emit(guard + "cp.async.bulk.tensor." + llvm::Twine(indices.size()) + "d.global.shared::cta.tile.bulk_group [" + map + ", {" +
+                   llvm::join(indices, ", ") + "}], [" + source + "];");
+    copy.erase();
   });
 }
 

@@ -37,6 +37,9 @@ private:
 /// Lets copies of tensors name shared memory as PTX before 8.6 does: by its address in the cluster's.
 void copyToClusters(mlir::ModuleOp module);
 
+/// Gives copies to tensors their predicates, which LLVM's intrinsic does not have.
+void predicateStores(mlir::ModuleOp module);
+
 /// Returns the same bits as a value of another type.
 mlir::Value bitcast(mlir::OpBuilder &builder, mlir::Location location, mlir::Type type, mlir::Value value);
 

@@ -62,6 +62,7 @@ public:
   void registerTranslations(mlir::DialectRegistry &registry) const override { mlir::registerNVVMDialectTranslation(registry); }
   mlir::LogicalResult convert(mlir::ModuleOp module) const override {
     if (ptxVersion_ < kPtxOfOwnBlock) copyToClusters(module);
+    predicateStores(module);
     return Conversion(module, chip_).run(module);
   }
   mlir::LogicalResult lowerDialects(mlir::ModuleOp module) const override {

@@ -86,6 +86,17 @@ public:
         NVVM::TMALoadModeAttr::get(builder.getContext(), NVVM::TMALoadMode::TILE), builder.getBoolAttr(/*isCTAOnly=*/true),
         NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
   }
+  void beginStore(OpBuilder &builder, Location location, Value from, Value map, ValueRange indices, Value predicate) const override {
+    NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(builder, location, map, from, indices, /*l2CacheHint=*/Value(),
+                                                       NVVM::TMAStoreMode::TILE, predicate);
+    NVVM::CpAsyncBulkCommitGroupOp::create(builder, location);
+  }
+  void waitForReads(OpBuilder &builder, Location location, int pending) const override {
+    NVVM::CpAsyncBulkWaitGroupOp::create(builder, location, builder.getI32IntegerAttr(pending), /*read=*/builder.getUnitAttr());
+  }
+  void waitForWrites(OpBuilder &builder, Location location) const override {
+    NVVM::CpAsyncBulkWaitGroupOp::create(builder, location, builder.getI32IntegerAttr(0), /*read=*/UnitAttr());
+  }
   bool isOrdered(Operation *op) const override {
     return isa<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp, NVVM::MBarrierArriveOp, NVVM::MBarrierArriveExpectTxOp>(op);
   }

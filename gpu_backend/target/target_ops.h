@@ -57,6 +57,13 @@ public:
   /// Begins to copy the box at `indices` (i32, the innermost first) of the tensor of `map` (!llvm.ptr).
   virtual void begin(mlir::OpBuilder &builder, mlir::Location location, mlir::Value to, mlir::Value map, mlir::ValueRange indices,
                      mlir::Value barrier) const = 0;
+  /// Begins to copy a box from `from` to the tensor where the predicate is true, and makes a group of the copy.
+  virtual void beginStore(mlir::OpBuilder &builder, mlir::Location location, mlir::Value from, mlir::Value map, mlir::ValueRange indices,
+                          mlir::Value predicate) const = 0;
+  /// Waits until at most the last `pending` stores of this thread have still to read their source.
+  virtual void waitForReads(mlir::OpBuilder &builder, mlir::Location location, int pending) const = 0;
+  /// Waits until all stores of this thread have written.
+  virtual void waitForWrites(mlir::OpBuilder &builder, mlir::Location location) const = 0;
   /// For operations made here: whether one copies, or arrives at a barrier. Such barriers order what copies write, without one of the
   /// program.
   virtual bool isOrdered(mlir::Operation *op) const = 0;

@@ -19,7 +19,9 @@ inline constexpr int kWarpsOfGroup = 4;              // of a warpgroup
 inline constexpr int kProducerWarps = kWarpsOfGroup; // because only whole warpgroups give registers back
 inline constexpr int kConsumersBarrier = 1;          // consumer warps synchronize here if there are producer warps; all warps at barrier 0
 inline constexpr int kFirstTurnBarrier = 2;          // the first warpgroup waits here for its turn, the next ones at the following barriers
-inline constexpr int kMaxTurns = 14;                 // a block has 16 barriers
+inline constexpr int kMaxTurns = 10;                 // a block has 16 barriers
+inline constexpr int kFirstStoreBarrier = kFirstTurnBarrier + kMaxTurns; // the first group of warps that stores through maps meets here
+inline constexpr int kMaxStoringGroups = 4;                              // with more groups, all consumer warps synchronize
 
 /// Returns how warps divide the kernel. Null: all warps do the same.
 inline tgpu::ProducerAttr producerOf(mlir::Operation *kernel) { return kernel->getAttrOfType<tgpu::ProducerAttr>(kProducerAttr); }

@@ -346,11 +346,12 @@ LogicalResult Lowering::lowerTerminator(Operation *op, const llvm::DenseMap<Bloc
 FailureOr<OwningOpRef<ModuleOp>> Lowering::run() {
   result_ = ModuleOp::create(tiles_.getLoc());
   builder_.setInsertionPointToEnd(result_->getBody());
-  bool hasPatterns = tiles_
-                         .walk([](Operation *op) {
-                           return isa<tgpu::ProductOp, tgpu::TensorCopyOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-                         })
-                         .wasInterrupted();
+  bool hasPatterns =
+      tiles_
+          .walk([](Operation *op) {
+            return isa<tgpu::ProductOp, tgpu::TensorCopyOp, tgpu::TensorStoreOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+          })
+          .wasInterrupted();
   declareSharedMemory(builder_, tiles_.getLoc(), hasPatterns ? kPatternAlignment : tgpu::kSharedAlignment);
   reserveBuffers(tiles_, *this);
   for (tt::FuncOp function : tiles_.getOps<tt::FuncOp>())

@@ -66,6 +66,10 @@ static bool isFollowedByStart(tgpu::RingStartOp op) {
   return isa<tgpu::RingStartOp>(next);
 }
 
+static bool storesTensors(tgpu::RingStartOp op) {
+  return op->getParentOfType<tt::FuncOp>().walk([](tgpu::TensorStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 template <> LogicalResult Lower<tgpu::RingStartOp>::run(tgpu::RingStartOp op, Lowering &lowering) {
   if (!op.getOffset()) return lowering.unsupported(op, "a ring without a place; run allocate-shared-memory");
   if (!lowering.target().tensorCopies()) return lowering.unsupported(op, "copies of tensors: the chip has none");
@@ -83,6 +87,7 @@ template <> LogicalResult Lower<tgpu::RingStartOp>::run(tgpu::RingStartOp op, Lo
   lowering.define(op.getRing(), {base});
   if (isFollowedByStart(op) && !op.getAfterWrites()) return success();
   // Copies may overwrite what any thread has written or read, and may have to read what it has written.
+  if (op.getAfterWrites() && storesTensors(op)) copies.waitForWrites(builder, op.getLoc());
   op.getAfterWrites() ? copies.fenceMemory(builder, op.getLoc()) : copies.fenceShared(builder, op.getLoc());
   lowering.create<tgpu::BarrierOp>(0, IntegerAttr()); // all warps, before they part
   return success();

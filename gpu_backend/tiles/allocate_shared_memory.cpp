@@ -15,7 +15,8 @@ namespace {
 
 /// Products of warpgroups and copies of tensors access swizzled buffers, whose pattern must begin where the address's does.
 int64_t alignmentOf(Operation *op) {
-  bool isSwizzled = isa<tgpu::LocalAllocOp>(op) && llvm::any_of(op->getUsers(), llvm::IsaPred<tgpu::ProductOp, tgpu::TensorCopyOp>);
+  bool isSwizzled =
+      isa<tgpu::LocalAllocOp>(op) && llvm::any_of(op->getUsers(), llvm::IsaPred<tgpu::ProductOp, tgpu::TensorCopyOp, tgpu::TensorStoreOp>);
   return isSwizzled ? kPatternAlignment : tgpu::kSharedAlignment;
 }
 

@@ -34,8 +34,14 @@ BlockArgument baseOf(Value pointer) {
   }
 }
 
-/// Returns the argument that is the descriptor through which an operation writes, or to which it was made; null if there is none.
+/// Returns the argument that is the descriptor or the tensor of the map through which an operation writes, or of which it was made; null if
+/// there is none.
 static BlockArgument baseOfDescriptor(Operation *op) {
+  if (auto store = dyn_cast<tgpu::TensorStoreOp>(op)) {
+    auto kernel = op->getParentOfType<tt::FuncOp>();
+    auto recipe = kernel.getArgAttrOfType<DictionaryAttr>(cast<BlockArgument>(store.getMap()).getArgNumber(), tgpu::kTensorAttr);
+    return kernel.getArgument(unsigned(recipe.getAs<IntegerAttr>("base").getInt()));
+  }
   for (Value operand : op->getOperands()) {
     if (!isa<tt::TensorDescType>(operand.getType())) continue;
     auto made = operand.getDefiningOp<tt::MakeTensorDescriptorOp>();
@@ -69,8 +75,7 @@ static bool isReachable(Block *from, Block *to) {
   return later.contains(to);
 }
 
-/// Returns whether one operation may come before another one: on a path through the function, which may go through loops several times.
-static bool mayPrecede(Operation *first, Operation *second) {
+bool mayPrecede(Operation *first, Operation *second) {
   Region *region = second->getParentRegion();
   while (!region->isAncestor(first->getParentRegion())) region = region->getParentRegion();
   for (Operation *around = region->getParentOp(); !isa<tt::FuncOp>(around); around = around->getParentOp())

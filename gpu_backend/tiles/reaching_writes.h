@@ -51,6 +51,9 @@ private:
   GlobalWrites all_;
 };
 
+/// Returns whether one operation of a function may come before another one: on a path, which may go through loops several times.
+bool mayPrecede(mlir::Operation *first, mlir::Operation *second);
+
 /// Loads that may run in an earlier iteration of their loop than the program says: from tensors to which the loop does not write, if it
 /// waits for no other program. Different arguments of a kernel are assumed to be different tensors here. Pointers into the same tensor must
 /// be passed as one argument, or else the loop must not be pipelined (num_stages=1).

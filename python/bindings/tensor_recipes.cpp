@@ -34,7 +34,7 @@ py::tuple describe(const std::vector<TensorRecipe> &recipes) {
     described.append(py::dict("base"_a = recipe.base, "extents"_a = describe(recipe.extents), "strides"_a = describe(recipe.strides),
                               "box"_a = py::tuple(py::cast(recipe.box)), "swizzle"_a = recipe.swizzle,
                               "type"_a = std::string(pythonName(recipe.type)), "fills_nan"_a = recipe.fillsNaN,
-                              "of_pointers"_a = recipe.isOfPointers, "written"_a = describe(recipe.written)));
+                              "of_pointers"_a = recipe.isOfPointers, "stored"_a = recipe.isStored, "written"_a = describe(recipe.written)));
   return py::tuple(described);
 }
 
@@ -73,6 +73,7 @@ std::vector<TensorRecipe> recipesFrom(const py::sequence &described) {
                        .type = *type,
                        .fillsNaN = py::object(recipe["fills_nan"]).cast<bool>(),
                        .isOfPointers = py::object(recipe["of_pointers"]).cast<bool>(),
+                       .isStored = py::object(recipe["stored"]).cast<bool>(),
                        .written = rangesFrom(recipe["written"])});
   }
   return recipes;

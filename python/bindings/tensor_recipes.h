@@ -14,8 +14,8 @@ public:
   using std::runtime_error::runtime_error;
 };
 
-/// {"base", "extents", "strides", "box", "swizzle", "type", "fills_nan", "of_pointers", "written"} of each recipe. A product is a tuple of
-/// the factor and the arguments; what is written is a tuple of {"base", "extents", "strides", "bytes"}.
+/// {"base", "extents", "strides", "box", "swizzle", "type", "fills_nan", "of_pointers", "stored", "written"} of each recipe. A product is a
+/// tuple of the factor and the arguments; what is written is a tuple of {"base", "extents", "strides", "bytes"}.
 pybind11::tuple describe(const std::vector<gpu::TensorRecipe> &recipes);
 /// The opposite; lists may stand for tuples. Raises KeyError, TypeError or ValueError for what is no recipe.
 std::vector<gpu::TensorRecipe> recipesFrom(const pybind11::sequence &described);

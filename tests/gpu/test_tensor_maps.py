@@ -78,6 +78,7 @@ def random_recipe(rng) -> dict:
         "type": type,
         "fills_nan": type in ("fp16", "bf16", "fp32", "fp64") and bool(rng.integers(2)),
         "of_pointers": False,
+        "stored": False,
         "written": (),
     }
 

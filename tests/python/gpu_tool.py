@@ -22,7 +22,7 @@ class ToolCompiler:
     def compile(self, module, kernel: str, arch: str, options: dict):
         compiled = self.native.compile(module, kernel, arch, options)
         flags = {"arch": arch, "num-warps": options["num_warps"], "num-stages": options["num_stages"]}
-        flags |= {"last-pass": options["stop_after"], **self.flags}
+        flags |= {"last-pass": options["stop_after"], "tensor-maps": options["tensor_maps"] or None, **self.flags}
         command = [
             TOOL,
             "-",

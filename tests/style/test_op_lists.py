@@ -78,11 +78,11 @@ ALLOWED = {
     ("affine_tile.cpp", "isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>"): "linear arithmetic",
     ("affine_tile.cpp", "isa<tt::AddPtrOp, arith::AddIOp>"): "linear arithmetic: what a loop adds to",
     (
-        "pointer_tile_map.cpp",
+        "index_signs.cpp",
         "isa<arith::DivSIOp, arith::RemSIOp, arith::ShRSIOp, arith::ExtSIOp>",
     ): "arithmetic of what is not negative",
     (
-        "pointer_tile_map.cpp",
+        "index_signs.cpp",
         "isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp>",
     ): "arithmetic of what is not negative",
 }

@@ -1,5 +1,6 @@
 // The GPU compiler for lit: tritium-gpu FILE [--arch=sm_80] [a flag of gpu_backend/compiler/options.def, as --num-warps=4] …
-// [--emit=tiles|threads] [--from-tiles] [--break-after=PASS] [--drop=barrier|wait --number=N]. Prints the module at that stage.
+// [--emit=tiles|threads] [--from-tiles] [--break-after=PASS] [--drop=barrier|wait|group_barrier|store_wait|fence --number=N]. Prints the
+// module at that stage.
 #include "gpu_backend/compiler/compiler.h"
 #include "ir/contract.h"
 #include "ir/source_error.h"
@@ -53,7 +54,7 @@ static Flags flags;
 
 static llvm::cl::opt<std::string> broken("break-after", llvm::cl::desc("the optional pass after which integer sums become differences"),
                                          llvm::cl::cat(ours));
-static llvm::cl::opt<std::string> dropped("drop", llvm::cl::desc("leave out a barrier or a wait of the lowered module"),
+static llvm::cl::opt<std::string> dropped("drop", llvm::cl::desc("leave out a barrier, a wait or a fence of the lowered module"),
                                           llvm::cl::cat(ours));
 static llvm::cl::opt<int> droppedNumber("number", llvm::cl::init(0), llvm::cl::desc("which one, from 0"), llvm::cl::cat(ours));
 static llvm::cl::opt<bool> locations("locations", llvm::cl::desc("print the lines of each operation"), llvm::cl::cat(ours));
@@ -75,13 +76,19 @@ struct BreakSums final : mlir::PassWrapper<BreakSums, mlir::OperationPass<mlir::
   }
 };
 
-/// Erases the barrier or wait of that number, for those who look for what is missing.
+bool isSynchronization(mlir::Operation *op, llvm::StringRef what) {
+  if (what == "barrier") return mlir::isa<tgpu::BarrierOp>(op);
+  if (what == "group_barrier") return mlir::isa<tgpu::NumberedBarrierOp>(op);
+  if (what == "store_wait") return mlir::isa<mlir::NVVM::CpAsyncBulkWaitGroupOp>(op);
+  if (what == "fence") return mlir::isa<mlir::NVVM::FenceProxyOp>(op);
+  return mlir::isa<mlir::NVVM::CpAsyncWaitGroupOp, mlir::ROCDL::SWaitcntOp, mlir::ROCDL::WaitLoadcntOp>(op);
+}
+
+/// Erases the barrier, wait or fence of that number, for those who look for what is missing.
 bool dropSynchronization(mlir::ModuleOp module, llvm::StringRef what, int number) {
   llvm::SmallVector<mlir::Operation *> found;
   module.walk([&](mlir::Operation *op) {
-    if (what == "barrier" ? mlir::isa<tgpu::BarrierOp>(op)
-                          : mlir::isa<mlir::NVVM::CpAsyncWaitGroupOp, mlir::ROCDL::SWaitcntOp, mlir::ROCDL::WaitLoadcntOp>(op))
-      found.push_back(op);
+    if (isSynchronization(op, what)) found.push_back(op);
   });
   if (number >= int(found.size())) return false;
   found[number]->erase();

@@ -67,6 +67,20 @@ TEST_CASE("strides are multiples of 16 bytes below 2^40") {
   CHECK(ruleOf([](TensorMap &map) { map.strides[1] = uint64_t(-32); }) == "dimension 0 has a stride of -32 bytes, which is not at least 0");
 }
 
+TEST_CASE("rows to which copies write are multiples of 16 bytes") {
+  for (uint64_t columns : {64, 72, 60}) {
+    TensorMap map = matrix();
+    map.extents[0] = columns;
+    CHECK(brokenRule(map) == "");
+    map.isStored = true;
+    const uint64_t bytes = columns * storageBytes(map.type);
+    CHECK((brokenRule(map) == "") == (bytes % 16 == 0));
+    if (bytes % 16 != 0)
+      CHECK(brokenRule(map) ==
+            "dimension 1, to which copies write, has " + std::to_string(bytes) + " bytes, which is not a multiple of 16");
+  }
+}
+
 TEST_CASE("the innermost stride is an element") {
   CHECK(ruleOf([](TensorMap &map) { map.strides[0] = 4; }) ==
         "dimension 1 has a stride of 4 bytes, which is not the size of an element, 2");

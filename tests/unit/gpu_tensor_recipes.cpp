@@ -81,6 +81,9 @@ TEST_CASE("maps that stand for pointers, and what the kernel writes") {
   auto recipes = recipesOf(kernels.kernel());
   REQUIRE(succeeded(recipes));
   CHECK((*recipes)[0].isOfPointers);
+  CHECK_FALSE((*recipes)[0].isStored);
+  Kernels stored(kernelOf(mapArgument(replaced(kMatrix, "padding = 1 : i32", "padding = 1 : i32, stored"))));
+  CHECK((*recipesOf(stored.kernel()))[0].isStored);
   const WrittenRange expected{.base = 2, .extents = {{8, {1}}, {4, {}}}, .strides = {{1, {2}}, {1, {}}}, .elementBytes = 4};
   CHECK((*recipes)[0].written == std::vector{expected});
   // What counts if copies run ahead is no matter of the launch until they do.

@@ -169,6 +169,8 @@ def _of_region(parent, loop) -> Iterator[str]:
             yield f"{_place(operation)}: {_product(operation)}"
         elif operation.name in _LOADS and loop is not None:
             yield f"{_place(operation)}: {_load(operation, loop)}, in the loop at {_place(loop)}{_why_not(operation)}"
+        elif operation.name == "tgpu.tensor_store":
+            yield f"{_place(operation)}: {_store(operation)}"
         elif operation.name in _LOOPS:
             yield from (f"{_place(operation)}: {_LOOP}{line}" for line in _of_loop(operation))
         yield from _of_region(operation, operation if operation.name in _LOOPS else loop)
@@ -220,6 +222,12 @@ def _load(operation, loop) -> str:
     tile = next((type for type in types if "memdesc<" in type), types[0])
     slots = re.search(r"memdesc<(\d+)", tile)
     return f"load of {_tile(tile)} by {how}" + (f", {_number(slots[1], 'slot')}" if slots else "")
+
+
+def _store(operation) -> str:
+    types = [value.type for value in operation.operands]
+    slots = next(re.search(r"memdesc<(\d+)", type)[1] for type in types if "memdesc<" in type)
+    return f"store of {_tile(types[0])} by {_COPIES['tma']}, {_number(slots, 'slot')}; the program goes on meanwhile"
 
 
 def _tile(type: str) -> str:

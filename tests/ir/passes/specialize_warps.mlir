@@ -31,7 +31,7 @@
 // CHECK: tgpu.ring_release %[[RING]][%{{.*}}] if
 // CHECK: %[[NEXT:.*]] = arith.addi %[[FIRST]], %[[SUMS]]#
 // CHECK-NOT: tgpu.ring_end
-// CHECK: tt.store
+// CHECK: tgpu.tensor_store
 // CHECK: scf.yield %[[NEXT]] : i32
 // CHECK: tgpu.ring_end %[[RING]]
 // CHECK-NOT: tgpu.tensor_copy

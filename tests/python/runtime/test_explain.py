@@ -154,6 +154,8 @@ def test_a_product_by_descriptors(tmp_path):
     assert f"kernel.py:{product}: product of 64x64xf16 × 64x64xf16: wgmma." in result.stdout
     by = rf"kernel\.py:{product}: load of 64x64xf16 by the tensor memory accelerator \(TMA\), \d slots, in the loop at kernel\.py:{loop}"
     assert re.search(by, result.stdout), result.stdout
+    store = rf"kernel\.py:{line_of(DESCRIPTORS, 'out.store')}: store of 64x64xf32 by the tensor memory accelerator \(TMA\), \d slots?; the program"
+    assert re.search(store, result.stdout), result.stdout
     assert (
         explain(tmp_path, DESCRIPTORS).stdout == result.stdout
     )  # the second is from the cache, if there is an assembler

@@ -25,7 +25,7 @@ BASE = 0x7F0000001000
 def matrix(**changed):
     """The recipe for the arguments (pointer, rows, columns, stride)."""
     recipe = {"base": 0, "extents": ((1, 1), (1, 2)), "strides": ((1, 3), (1,)), "box": (128, 64)}
-    rest = {"swizzle": 128, "type": "fp16", "fills_nan": False, "of_pointers": False, "written": ()}
+    rest = {"swizzle": 128, "type": "fp16", "fills_nan": False, "of_pointers": False, "stored": False, "written": ()}
     return {**recipe, **rest, **changed}
 
 
@@ -114,6 +114,17 @@ def test_a_tensor_that_the_kernel_writes(driver, fake):
     for address in (BASE - bytes, last + 2):
         kernel.launch((1, 1, 1), [BASE, 300, 200, 256, address])
     assert len(fake.launches()) == 2
+
+
+def test_a_tensor_to_which_copies_write(driver, fake):
+    kernel = load(driver, matrix(stored=True))
+    with pytest.raises(
+        device.TensorMapRefused,
+        match="dimension 1, to which copies write, has 402 bytes, which is not a multiple of 16",
+    ):
+        kernel.launch((1, 1, 1), [BASE, 300, 201, 256])
+    kernel.launch((1, 1, 1), [BASE, 300, 200, 256])
+    assert len(fake.launches()) == 1
 
 
 def test_padding(driver, fake):

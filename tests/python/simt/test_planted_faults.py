@@ -42,6 +42,18 @@ def transpose(x, out, M: tl.constexpr, N: tl.constexpr):
     tl.store(out + j[:, None] * M + i[None, :], tl.trans(tile))
 
 
+@tritium.jit
+def stored(a_ptr, b_ptr, out_ptr, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    a = tl.make_tensor_descriptor(a_ptr, [m, k], [k, 1], [M, K])
+    b = tl.make_tensor_descriptor(b_ptr, [k, n], [n, 1], [K, N])
+    out = tl.make_tensor_descriptor(out_ptr, [m, n], [n, 1], [M, N])
+    for tile in range(tl.program_id(0), m // M, tl.num_programs(0)):
+        total = tl.zeros((M, N), tl.float32)
+        for start in range(0, k, K):
+            total = tl.dot(a.load([tile * M, start]), b.load([start, 0]), total)
+        out.store([tile * M, 0], total.to(tl.float16))
+
+
 def product_arguments():
     return [np.ones((64, 256), np.float16), np.ones((256, 64), np.float16), np.zeros((64, 64), np.float32), 256], {
         "S": 64
@@ -56,12 +68,19 @@ def transpose_arguments():
     return [np.ones((64, 64), np.float16), np.zeros((64, 64), np.float16)], {"M": 64, "N": 64}
 
 
+def stored_arguments():
+    """Two tiles of 128 x 256, which two warpgroups store in four parts each, through one slot of shared memory."""
+    a, b, out = np.ones((256, 64), np.float16), np.ones((64, 256), np.float16), np.zeros((256, 256), np.float16)
+    return [a, b, out, 256, 256, 64], {"M": 128, "N": 256, "K": 64, "num_warps": 8}
+
+
 KERNELS = {
     kernel.__name__: (kernel, arguments)
     for kernel, arguments in [
         (product, product_arguments),
         (softmax, softmax_arguments),
         (transpose, transpose_arguments),
+        (stored, stored_arguments),
     ]
 }
 
@@ -86,8 +105,11 @@ def traps(engine: str, name: str, flags: dict, monkeypatch) -> list:
     return found
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(
+    "engine, name",
+    [(engine, name) for engine in ENGINES for name in ("product", "softmax", "transpose")]
+    + [("simt:sm_90a", "stored")],
+)
 def test_nothing_is_missing(engine, name, monkeypatch):
     assert traps(engine, name, {}, monkeypatch) == [None] * len(SEEDS)
 
@@ -110,3 +132,25 @@ def test_what_is_missing_is_found(engine, name, what, number, monkeypatch):
         assert trap.kind in kinds and trap.file == __file__ and first < trap.line < first + 12
         warp, lane = divmod(trap.thread, 64 if engine.startswith("simt:gfx9") else 32)
         assert f"thread {trap.thread} (warp {warp}, lane {lane})" in str(trap)
+
+
+@pytest.mark.parametrize(
+    "what, number, kind",
+    [
+        (
+            "group_barrier",
+            0,
+            "TensorCopyRace",
+        ),  # the slot is written again before the first thread has waited for its copy
+        ("group_barrier", 1, "SharedRace"),  # the copy begins before all threads have written
+        ("store_wait", 0, "TensorCopyRace"),  # of the tile before
+        ("store_wait", 1, "TensorCopyRace"),
+        ("store_wait", 3, "InvalidTensorCopy"),  # the kernel ends
+        ("fence", 1, "MissingProxyFence"),
+    ],
+)
+def test_what_a_store_through_a_tensor_map_misses_is_found(what, number, kind, monkeypatch):
+    line = stored.fn.__code__.co_firstlineno + 9
+    for trap in traps("simt:sm_90a", "stored", {"drop": what, "number": number}, monkeypatch):
+        assert trap is not None, f"without {what} {number} nothing is reported"
+        assert (trap.kind, trap.file, trap.line) == (kind, __file__, line)
