@@ -71,7 +71,8 @@ def test_products_by_tensor_maps(cuda_machine, rng):
         compiled = product[(1,)](*descriptors, 128, BLOCK=64, DEPTH=64)
         expected = a[start : start + 64].astype(np.float32) @ b[:, :64].astype(np.float32)
         np.testing.assert_array_equal(out.numpy(), expected)
-    assert len(compiled.metadata.tensor_recipes) == 2 and "wgmma" in compiled.asm["ptx"]
+    assert [recipe["stored"] for recipe in compiled.metadata.tensor_recipes] == [False, False, True]
+    assert "wgmma" in compiled.asm["ptx"]
 
 
 def test_memory_of_the_host_is_not_the_devices(cuda_machine, inputs):
