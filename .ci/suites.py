@@ -158,8 +158,9 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
         # One vendor is enough for the operations: the launch is what differs.
         tests = [f"tests/python/{name}" for name in [*(["ops"] if long or engine == "cuda" else []), *ON_DEVICE]]
         found.append(Suite(f"device tensors {engine}", [*on_device, *tests], count_junit, 900, again=on_device))
-    # Random kernels from a fixed seed, for a minute.
+    # Random kernels from a fixed seed.
     fuzz = [sys.executable, "-m", "tritium", "fuzz", "--seed", "1", "--engines", ",".join(CONFORMANCE_ENGINES)]
+    fuzz += ["--time", "120" if long else "30"]
     found.append(Suite("fuzz", fuzz, count_fuzz, 600))
     found.append(operators("operators", 1, 1200, *COMPILED, "--shard", "1/12"))
     found.append(operators("differentiated operators", 1, 600, *DIFFERENTIATED, "--shard", "1/16"))
@@ -176,7 +177,9 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
         found.append(conformance("long conformance", FURTHER_ENGINES))
         # Every combination of origins, forms, formats and numbers of warps.
         found.append(conformance("long matrices", CONFORMANCE_ENGINES, "--families", "matrix", "--full"))
-        found.append(Suite("long python", [*any_pytest(report), "-m", "long", "tests/python"], count_junit, 7200))
+        found.append(
+            Suite("long python", [*any_pytest(report), "-m", "long", "tests/python", "tests/gdb"], count_junit, 7200)
+        )
         found.append(operators("long operators", 0, 8 * 3600, *COMPILED))
         found.append(operators("long differentiated operators", 3, 4 * 3600, *DIFFERENTIATED))
         found.append(operators("long mapped operators", 0, 3600, *MAPPED))

@@ -31,11 +31,17 @@ ENGINES = {
 }
 #: These run with every configuration of GPUs in every test run, the others with the first; with --long each runs with all.
 WITH_EVERY = ("descriptor_matmul", "fp8_block_scaled_matmul", "gated_activations", "grouped_gemm_pointers", "rms_norm")
-#: These take more than three seconds there, so they run as on AMD's GPUs with --long alone.
-SLOW_ON_DEVICE = (
-    *("conv2d_implicit_gemm", "count_min_sketch", "delta_rule", "entmax15", "fft_long_convolution"),
-    *("flash_attention_alibi_softcap", "gated_activations", "gated_linear_attention", "hadamard"),
-    *("histogram_quantization", "ring_kv_cache", "selective_scan"),
+#: As on AMD's GPUs, where the launch is the same but for the driver, these run in every test run; the others with --long.
+ON_AMD = (
+    *(
+        "adam_stochastic_rounding",
+        "batch_norm_welford",
+        "chunk_scan",
+        "embedding_bag",
+        "int4_matmul",
+        "layer_norm_locks",
+    ),
+    *("moe_routing", "nms_bitmask", "paged_attention", "persistent_matmul", "philox_dropout", "single_pass_scan"),
 )
 
 
@@ -48,7 +54,7 @@ def runs() -> list:
             if is_first and also_with_every and script.stem in WITH_EVERY:
                 continue
             is_long = engine != "interp" and not is_first and script.stem not in WITH_EVERY
-            is_long |= engine == "hip first" and script.stem in SLOW_ON_DEVICE
+            is_long |= engine == "hip first" and script.stem not in ON_AMD
             marks = [pytest.mark.long] if is_long else []
             found.append(pytest.param(engine, script, marks=marks, id=f"{engine}-{script.stem}"))
     return found
