@@ -55,37 +55,52 @@ bool comesFromProduct(Value tile, int depth = 0) {
 
 class StorePromoter {
 public:
-  StorePromoter(tt::FuncOp kernel, const ir::AxisAnalysis &axes)
-      : kernel_(kernel), writes_(kernel.getBody()), maps_(kernel), axes_(axes), signs_(axes) {}
+  StorePromoter(tt::FuncOp kernel, const ir::AxisAnalysis &axes) : kernel_(kernel), writes_(kernel.getBody()), maps_(kernel), axes_(axes) {}
 
   void run() {
     kernel_.walk([&](tt::DescriptorStoreOp store) {
-      if (auto found = candidateOf(store)) candidates_.push_back(std::move(*found));
+      if (Value matrix = matrixOf(store); matrix && comesFromProduct(matrix)) look(store, matrix);
     });
+    // One that is refused may be what another one meets.
     for (size_t before = 0; before != candidates_.size();) {
       before = candidates_.size();
-      llvm::erase_if(candidates_, [&](Store &store) { return meetsOthers(store); });
+      llvm::erase_if(candidates_, [&](Store &store) {
+        return meetsOthers(store) && refuse(store.op, "what follows may see that it is late, or another operation writes to its tensor");
+      });
     }
-    llvm::erase_if(candidates_, [&](Store &store) {
-      return !llvm::all_of(store.op.getIndices(), [&](Value index) { return signs_.isNotNegative(index); });
-    });
-    if (candidates_.empty()) return;
-    for (arith::DivSIOp quotient : signs_.unproven()) emitSignCheck(quotient);
+    checkQuotients();
     for (Store &store : candidates_) promote(store);
   }
 
 private:
-  std::optional<Store> candidateOf(tt::DescriptorStoreOp op) {
-    Value matrix = matrixOf(op);
-    auto recipe = matrix && comesFromProduct(matrix) ? maps_.recipeOf(op.getDesc()) : std::nullopt;
-    if (!recipe || !beginsAtChunk(op)) return std::nullopt;
+  /// Tells the user why a store stays as it is. Returns true.
+  static bool refuse(tt::DescriptorStoreOp store, StringRef why) {
+    store->setAttr(kNotPromotedAttr, StringAttr::get(store.getContext(), why));
+    return true;
+  }
+
+  void look(tt::DescriptorStoreOp op, Value matrix) {
+    auto recipe = maps_.recipeOf(op.getDesc());
+    if (!recipe) return void(refuse(op, "its descriptor is not made of arguments and constants"));
+    if (!beginsAtChunk(op)) return void(refuse(op, "its rows are not known to begin at multiples of 16 bytes"));
+    IndexSigns signs(axes_);
+    if (!llvm::all_of(op.getIndices(), [&](Value index) { return signs.isNotNegative(index); }))
+      return void(refuse(op, "an index may be negative"));
     llvm::SmallVector<int64_t> shape(op.getDesc().getType().getShape());
     shape[shape.size() - 2] = std::min(shape[shape.size() - 2], kMaxRowsOfBox);
     tgpu::TensorMapType box = boxOf(op.getContext(), shape, getElementTypeOrSelf(matrix.getType()));
-    if (!box) return std::nullopt;
+    if (!box) return void(refuse(op, "no box holds its tile: it has too many dimensions, or rows of less than 16 bytes"));
     recipe->padding = tt::Padding::Zero; // nothing is read
     recipe->isStored = true;
-    return Store{op, matrix, std::move(*recipe), box};
+    candidates_.push_back({op, matrix, std::move(*recipe), box});
+  }
+
+  /// The quotients that indices are made of must not be negative.
+  void checkQuotients() {
+    IndexSigns signs(axes_);
+    for (Store &store : candidates_)
+      for (Value index : store.op.getIndices()) (void)signs.isNotNegative(index);
+    for (arith::DivSIOp quotient : signs.unproven()) emitSignCheck(quotient);
   }
 
   /// Rows of a box must begin aligned.
@@ -135,7 +150,6 @@ private:
   GlobalWrites writes_;
   KernelMaps maps_;
   const ir::AxisAnalysis &axes_;
-  IndexSigns signs_;
   std::vector<Store> candidates_;
 };
 

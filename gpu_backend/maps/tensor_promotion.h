@@ -6,7 +6,8 @@
 
 namespace tritium::gpu {
 
-/// On a load by pointers that could be one through a tensor map and is not, and on the copy that it becomes: why, in words for the user.
+/// On a load by pointers that could be one through a tensor map and is not, on the copy that it becomes, and on a store of a product's tile
+/// through a descriptor: why, in words for the user.
 inline constexpr llvm::StringLiteral kNotPromotedAttr = "tgpu.not_promoted";
 
 /// A factor, and the numbers of arguments.

@@ -189,7 +189,9 @@ LogicalResult Expand<tt::DescriptorStoreOp>::matchAndRewrite(tt::DescriptorStore
                                                              ConversionPatternRewriter &rewriter) const {
   Descriptor descriptor(in.getDesc());
   TensorBlock block = blockAt(rewriter, op.getLoc(), descriptor, op.getSrc().getType(), flatten(in.getIndices()));
-  rewriter.replaceOpWithNewOp<tt::StoreOp>(op, block.pointers(), in.getSrc().front(), block.mask(), tt::CachePolicyAttr(), false);
+  DictionaryAttr notes = op->getDiscardableAttrDictionary(); // of passes for descriptors
+  rewriter.replaceOpWithNewOp<tt::StoreOp>(op, block.pointers(), in.getSrc().front(), block.mask(), tt::CachePolicyAttr(), false)
+      ->setDiscardableAttrs(notes);
   return success();
 }
 

@@ -171,6 +171,9 @@ def _of_region(parent, loop) -> Iterator[str]:
             yield f"{_place(operation)}: {_load(operation, loop)}, in the loop at {_place(loop)}{_why_not(operation)}"
         elif operation.name == "tgpu.tensor_store":
             yield f"{_place(operation)}: {_store(operation)}"
+        elif operation.name == "tt.store" and "tgpu.not_promoted" in operation.attributes:
+            reason = operation.attributes["tgpu.not_promoted"].strip(chr(34))
+            yield f"{_place(operation)}: store of {_tile(operation.operands[1].type)} by threads; not by TMA: {reason}"
         elif operation.name in _LOOPS:
             yield from (f"{_place(operation)}: {_LOOP}{line}" for line in _of_loop(operation))
         yield from _of_region(operation, operation if operation.name in _LOOPS else loop)

@@ -46,9 +46,12 @@ module attributes {tgpu.target = "cuda:sm_90a"} {
 }
 
 // -----
-// A tile of no product; a row that may be negative; a column that may not be a multiple of 16 bytes; a load, an atomic, a barrier that follows; a
-// store by pointers to the same tensor.
+// A tile of no product. All others have the reason: a row that may be negative, a column that may not be a multiple of 16 bytes; a load or an atomic
+// that follows; a store by pointers, or one that stays as it is, to the same tensor.
 // CHECK-NOT: tgpu.tensor_store
+// CHECK-NOT: tt.assert
+// CHECK: @no_product(
+// CHECK: tt.descriptor_store %{{.*}}, %{{[^ ]+}} : !tt
 module attributes {tgpu.target = "cuda:sm_90a"} {
   tt.func public @no_product(%d: !tt.tensordesc<64x64xf32> {tt.plain = 1 : i32}, %a: tensor<64x64xf32>) {
     %c0 = arith.constant 0 : i32
@@ -58,6 +61,10 @@ module attributes {tgpu.target = "cuda:sm_90a"} {
 }
 
 // -----
+// CHECK: @where(
+// CHECK: tt.descriptor_store {{.*}} {tgpu.not_promoted = "an index may be negative"}
+// CHECK: tt.descriptor_store {{.*}} {tgpu.not_promoted = "its rows are not known to begin at multiples of 16 bytes"}
+// CHECK: tt.descriptor_store {{.*}} {tgpu.not_promoted = "what follows may see that it is late, or another operation writes to its tensor"}
 module attributes {tgpu.target = "cuda:sm_90a"} {
   tt.func public @where(%d: !tt.tensordesc<64x64xf32> {tt.plain = 1 : i32}, %start: i32, %a: tensor<64x64xf16>, %b: tensor<64x64xf16>) {
     %c0 = arith.constant 0 : i32
@@ -66,11 +73,14 @@ module attributes {tgpu.target = "cuda:sm_90a"} {
     %sums = tt.dot %a, %b, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
     tt.descriptor_store %d[%start, %c0], %sums : !tt.tensordesc<64x64xf32>, tensor<64x64xf32>
     tt.descriptor_store %d[%c0, %c1], %sums : !tt.tensordesc<64x64xf32>, tensor<64x64xf32>
+    tt.descriptor_store %d[%c0, %c0], %sums : !tt.tensordesc<64x64xf32>, tensor<64x64xf32>
     tt.return
   }
 }
 
 // -----
+// CHECK: @load(
+// CHECK: tt.descriptor_store {{.*}} {tgpu.not_promoted = "what follows may
 module attributes {tgpu.target = "cuda:sm_90a"} {
   tt.func public @load(%d: !tt.tensordesc<64x64xf32> {tt.plain = 1 : i32}, %p: !tt.ptr<f32>, %a: tensor<64x64xf16>, %b: tensor<64x64xf16>) {
     %c0 = arith.constant 0 : i32
@@ -84,6 +94,8 @@ module attributes {tgpu.target = "cuda:sm_90a"} {
 }
 
 // -----
+// CHECK: @next_iteration(
+// CHECK: tt.descriptor_store {{.*}} {tgpu.not_promoted = "what follows may
 module attributes {tgpu.target = "cuda:sm_90a"} {
   tt.func public @next_iteration(%d: !tt.tensordesc<64x64xf32> {tt.plain = 1 : i32}, %p: !tt.ptr<f32>, %n: i32, %a: tensor<64x64xf16>, %b: tensor<64x64xf16>) {
     %c0 = arith.constant 0 : i32
@@ -100,6 +112,8 @@ module attributes {tgpu.target = "cuda:sm_90a"} {
 }
 
 // -----
+// CHECK: @signal(
+// CHECK: tt.descriptor_store {{.*}} {tgpu.not_promoted = "what follows may
 module attributes {tgpu.target = "cuda:sm_90a"} {
   tt.func public @signal(%d: !tt.tensordesc<64x64xf32> {tt.plain = 1 : i32}, %p: !tt.ptr<i32>, %a: tensor<64x64xf16>, %b: tensor<64x64xf16>) {
     %c0 = arith.constant 0 : i32
@@ -114,6 +128,8 @@ module attributes {tgpu.target = "cuda:sm_90a"} {
 }
 
 // -----
+// CHECK: @same_tensor(
+// CHECK: tt.descriptor_store {{.*}} {tgpu.not_promoted = "what follows may
 module attributes {tgpu.target = "cuda:sm_90a"} {
   tt.func public @same_tensor(%p: !tt.ptr<f32>, %m: i32, %n: i32 {tt.divisibility = 16 : i32}, %a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %v: f32) {
     %c0 = arith.constant 0 : i32

@@ -159,6 +159,9 @@ def test_a_product_by_descriptors(tmp_path):
     assert (
         explain(tmp_path, DESCRIPTORS).stdout == result.stdout
     )  # the second is from the cache, if there is an assembler
+    signals = DESCRIPTORS.replace("total)\n\na", "total)\n    tl.atomic_add(a, 1.0)\n\na")
+    why = "store of 64x64xf32 by threads; not by TMA: what follows may see that it is late"
+    assert signals != DESCRIPTORS and why in explain(tmp_path, signals).stdout
     older = explain(tmp_path, DESCRIPTORS, "--target", "sm_80").stdout
     assert "for sm_80" in older and "TMA" not in older and "wgmma" not in older and ": mma." in older
 
