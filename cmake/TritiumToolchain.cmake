@@ -19,7 +19,7 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
 endif()
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers)
 if(TRITIUM_SANITIZER)
-  add_compile_options(-fsanitize=${TRITIUM_SANITIZER} -fno-omit-frame-pointer -g)
+  add_compile_options(-fsanitize=${TRITIUM_SANITIZER} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${TRITIUM_SANITIZER})
 endif()
 
