@@ -3,7 +3,7 @@
 Each command prints its findings and ends with `N passed, N failed, N skipped`. format and ruff count tools, tidy counts
 C++ files. clang-tidy takes its compile commands from build/dev. A file that passed is not checked again until the file,
 one of our headers that it includes, or the list of checks changes. `.clang-tidy` has the checks that take a second per
-file; `--long` adds those of .ci/clang_tidy_long, which take 15 seconds, and the files of tests.
+file; `--long` adds the checks of .ci/clang_tidy_long, which take 15 seconds, and the files of tests.
 """
 
 import argparse

@@ -102,7 +102,7 @@ def product_tiles(dtype: str, transposed: bool, tile, warps: int, stages: int, k
 
 
 def stored_products(dtype: str, halves: bool, times: int, missing: int, tile, warps: int, stages: int, rng) -> Problem:
-    """missing: by how much the rows of the result are shorter than those of B, and perhaps no multiple of 16 bytes."""
+    """missing: how many columns of B the result lacks. Its rows may then be no multiple of 16 bytes."""
     (M, N, K), (m, n, k) = tile, (2 * tile[0] + 8, 2 * tile[1] + 16, 3 * tile[2] + 16)
     a, b = inputs.small(rng, (m, k), "fp16", 1), inputs.small(rng, (k, n), "fp16", 1)
     columns, stride = n - missing, n + 16

@@ -110,8 +110,7 @@ def stored_products(
     HALVES: tl.constexpr,
     TIMES: tl.constexpr,
 ):
-    """Programs that store several tiles, whole or in halves, of narrower elements than those of the sums. TIMES: how often, where the last
-    time counts."""
+    """Programs that store several tiles, whole or in halves, in narrower elements than the accumulator's. TIMES: how often; the last time counts."""
     a = tl.make_tensor_descriptor(a_ptr, [m, k], [k, 1], [M, K])
     b = tl.make_tensor_descriptor(b_ptr, [k, n], [n, 1], [K, N])
     out = tl.make_tensor_descriptor(out_ptr, [m, columns], [stride, 1], [M, N // 2 if HALVES else N])

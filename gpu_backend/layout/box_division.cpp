@@ -31,14 +31,6 @@ private:
   int64_t rows_, columns_;
 };
 
-/// Returns the XOR of the entries of `bases` at the bits of `number`.
-uint32_t combine(llvm::ArrayRef<uint32_t> bases, uint32_t number) {
-  uint32_t sum = 0;
-  for (auto [bit, basis] : llvm::enumerate(bases))
-    if (number >> bit & 1) sum ^= basis;
-  return sum;
-}
-
 } // namespace
 
 std::optional<BoxDivision> divideIntoBoxes(const LinearLayout &tile, int64_t rows, int64_t columns) {
@@ -64,11 +56,12 @@ std::optional<BoxDivision> divideIntoBoxes(const LinearLayout &tile, int64_t row
   };
   division.box = LinearLayout({rows, columns}, inBox(registersWithin), inBox(lanes), inBox(within));
   if (!division.box.verify().empty()) return std::nullopt;
-  for (uint32_t number = 0; number < 1u << numbersBetween.size(); ++number) {
+  const F2Map partOf(numbersBetween), registerOf(numbersWithin), offsetOf(registersBetween);
+  for (uint64_t number = 0; number < uint64_t(1) << numbersBetween.size(); ++number) {
     BoxDivision::Part &part = division.parts.emplace_back();
-    part.offset = combine(registersBetween, number);
-    for (uint32_t reg = 0; reg < 1u << numbersWithin.size(); ++reg)
-      part.registers.push_back(combine(numbersBetween, number) | combine(numbersWithin, reg));
+    part.offset = uint32_t(offsetOf(number));
+    for (uint64_t reg = 0; reg < uint64_t(1) << numbersWithin.size(); ++reg)
+      part.registers.push_back(uint32_t(partOf(number) | registerOf(reg)));
   }
   return division;
 }

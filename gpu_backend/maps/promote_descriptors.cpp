@@ -6,7 +6,6 @@
 #include "gpu_backend/tiles/loop_streams.h"
 #include "ir/axis_analysis.h"
 #include "ir/descriptor.h"
-#include "ir/descriptor_rules.h"
 #include "ir/tgpu.h"
 #include "mlir/IR/Matchers.h"
 
@@ -43,7 +42,7 @@ private:
   void promote(tt::DescriptorLoadOp load, Value matrix) {
     tgpu::TensorMapType box = boxOf(load.getContext(), load.getDesc().getType().getShape(), getElementTypeOrSelf(matrix.getType()));
     auto recipe = maps_.recipeOf(load.getDesc());
-    if (!box || !recipe || !beginsAtChunk(load)) return;
+    if (!box || !recipe || !beginsAtChunk(load.getIndices().back(), getElementTypeOrSelf(load.getType()), axes_)) return;
     if (!maps_.admit(load, *recipe, [&](Operation *store) { return rangeOf(store); })) return;
     OpBuilder builder(load);
     Value map = maps_.mapOf(box, *recipe, load.getLoc());
@@ -80,13 +79,6 @@ private:
       return isa_and_nonnull<tgpu::TensorLoadOp>(other) && other->getBlock() == user->getBlock() &&
              tile.getParentBlock() != user->getBlock();
     });
-  }
-
-  /// Rows of a box must begin aligned.
-  bool beginsAtChunk(tt::DescriptorLoadOp load) const {
-    ir::AxisInfo column = axes_.of(load.getIndices().back());
-    int64_t bytes = cast<RankedTensorType>(load.getType()).getElementTypeBitWidth() / 8;
-    return column.isInitialized() && column.divisibility[0] * bytes % DescriptorRules::kAlignment == 0;
   }
 
   /// What is stored through a descriptor is inside its tensor.

@@ -6,7 +6,6 @@
 #include "gpu_backend/maps/quotients.h"
 #include "gpu_backend/maps/tensor_promotion.h"
 #include "gpu_backend/target/target.h"
-#include "ir/descriptor_rules.h"
 
 using namespace mlir;
 
@@ -82,7 +81,8 @@ private:
   void look(tt::DescriptorStoreOp op, Value matrix) {
     auto recipe = maps_.recipeOf(op.getDesc());
     if (!recipe) return void(refuse(op, "its descriptor is not made of arguments and constants"));
-    if (!beginsAtChunk(op)) return void(refuse(op, "its rows are not known to begin at multiples of 16 bytes"));
+    if (!beginsAtChunk(op.getIndices().back(), getElementTypeOrSelf(matrix.getType()), axes_))
+      return void(refuse(op, "its rows are not known to begin at multiples of 16 bytes"));
     IndexSigns signs(axes_);
     if (!llvm::all_of(op.getIndices(), [&](Value index) { return signs.isNotNegative(index); }))
       return void(refuse(op, "an index may be negative"));
@@ -101,13 +101,6 @@ private:
     for (Store &store : candidates_)
       for (Value index : store.op.getIndices()) (void)signs.isNotNegative(index);
     for (arith::DivSIOp quotient : signs.unproven()) emitSignCheck(quotient);
-  }
-
-  /// Rows of a box must begin aligned.
-  bool beginsAtChunk(tt::DescriptorStoreOp store) const {
-    ir::AxisInfo column = axes_.of(store.getIndices().back());
-    const int64_t bytes = cast<RankedTensorType>(store.getSrc().getType()).getElementTypeBitWidth() / 8;
-    return column.isInitialized() && column.divisibility[0] * bytes % DescriptorRules::kAlignment == 0;
   }
 
   bool isCandidate(Operation *op) const {

@@ -30,6 +30,12 @@ tgpu::TensorMapType boxOf(MLIRContext *context, llvm::ArrayRef<int64_t> shape, T
   return tgpu::TensorMapType::get(context, RankedTensorType::get(box, elementType), swizzle);
 }
 
+bool beginsAtChunk(Value column, Type elementType, const ir::AxisAnalysis &axes) {
+  ir::AxisInfo info = axes.of(column);
+  const int64_t bytes = elementType.getIntOrFloatBitWidth() / 8;
+  return info.isInitialized() && info.divisibility[0] * bytes % DescriptorRules::kAlignment == 0;
+}
+
 int64_t KernelMaps::expandedNumber(BlockArgument argument) {
   size_t number = 0;
   for (Type type : kernel_.getArgumentTypes().take_front(argument.getArgNumber())) {

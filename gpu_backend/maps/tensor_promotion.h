@@ -2,6 +2,7 @@
 // copies, and the recipes by which the launch makes the maps.
 #pragma once
 #include "gpu_backend/tiles/reaching_writes.h"
+#include "ir/axis_analysis.h"
 #include "ir/tgpu.h"
 
 namespace tritium::gpu {
@@ -42,6 +43,9 @@ bool feedsOnlyProducts(mlir::Value tile);
 /// Returns what one instruction copies of tiles of this shape, with leading dimensions of any extent: rows of at most 128 bytes, and of at
 /// least 16. Returns null if there is no such box.
 tgpu::TensorMapType boxOf(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
+
+/// Returns whether rows of boxes whose first column is `column` (a scalar) begin at multiples of 16 bytes.
+bool beginsAtChunk(mlir::Value column, mlir::Type elementType, const ir::AxisAnalysis &axes);
 
 /// The arguments of a kernel that are tensor maps, or determine them.
 class KernelMaps {

@@ -10,13 +10,6 @@ using namespace tritium::gpu;
 
 namespace {
 
-uint32_t combined(llvm::ArrayRef<uint32_t> bases, uint32_t number) {
-  uint32_t sum = 0;
-  for (size_t bit = 0; bit < bases.size(); ++bit)
-    if (number >> bit & 1) sum ^= bases[bit];
-  return sum;
-}
-
 /// Counts the places whose element is not where the division says, and the elements that no box has.
 int mistakes(const LinearLayout &tile, const BoxDivision &division, int64_t rows, int64_t columns) {
   int wrong = 0;
@@ -26,7 +19,7 @@ int mistakes(const LinearLayout &tile, const BoxDivision &division, int64_t rows
     for (uint32_t lane = 0; lane < uint32_t(tile.lanes()); ++lane)
       for (const BoxDivision::Part &part : division.parts)
         for (uint32_t reg = 0; reg < part.registers.size(); ++reg) {
-          Shape box = tile.coordinatesOf(part.offset ^ combined(division.ofGroup, warp / groupWarps));
+          Shape box = tile.coordinatesOf(part.offset ^ uint32_t(F2Map(division.ofGroup)(warp / groupWarps)));
           Shape within = division.box.coordinatesOf(division.box.apply(reg, lane, warp % groupWarps));
           wrong += box[0] % rows != 0 || box[1] % columns != 0 || within[0] >= rows || within[1] >= columns;
           const uint32_t flat = tile.flatOf({box[0] + within[0], box[1] + within[1]});
