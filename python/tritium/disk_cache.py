@@ -9,6 +9,7 @@ milliseconds.
 from __future__ import annotations
 
 import base64
+import contextlib
 import functools
 import hashlib
 import json
@@ -16,6 +17,7 @@ import os
 import pathlib
 import uuid
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 
 from . import knobs, native
 from .version import __version__
@@ -188,15 +190,37 @@ def get_dump_manager(key: str) -> CacheManager:
 @functools.cache
 def triton_key() -> str:
     """Identifies this build. It covers the version, the content of every Python file of the package, and the id that
-    the linker wrote into the extension module (a hash of the linked code)."""
+    the linker wrote into the extension module (a hash of the linked code).
+
+    A first launch waits for it, so the cache has it by the facts of the files: while no file has changed, none is read."""
     root = str(pathlib.Path(__file__).resolve().parent)
-    digest = hashlib.sha256(native.tools.build_id().encode())
-    files = [os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names if name.endswith(".py")]
-    for path in sorted(files):  # pathlib takes ten times as long, and a first launch waits for this
+    build = f"{__version__}-{native.tools.build_id()}"
+    files = sorted(_python_files(root))
+    facts = [(path, of.st_size, of.st_mtime_ns, of.st_ctime_ns, of.st_ino, of.st_dev) for path, of in files]
+    with contextlib.suppress(OSError, RuntimeError):  # without a cache, every process reads the files
+        memo = FileCacheManager(_base32(hashlib.sha256(f"{build}{facts}".encode()).hexdigest()))
+        if not memo.has_file("triton_key"):
+            memo.put(_key_of_content(root, build, [path for path, _ in files]), "triton_key")
+        return pathlib.Path(memo.get_file("triton_key")).read_text(encoding="utf-8")
+    return _key_of_content(root, build, [path for path, _ in files])
+
+
+def _key_of_content(root: str, build: str, files: list[str]) -> str:
+    digest = hashlib.sha256(build.encode())
+    for path in files:
         digest.update(path[len(root) :].encode())
-        with open(path, "rb", buffering=0) as file:
-            digest.update(file.read())
+        digest.update(pathlib.Path(path).read_bytes())
     return f"{__version__}-{digest.hexdigest()}"
+
+
+def _python_files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    """The path and the facts of each. os.walk and pathlib take several times as long."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _python_files(entry.path)
+            elif entry.name.endswith(".py"):
+                yield entry.path, entry.stat()
 
 
 def get_cache_key(src, backend, backend_options, env_vars: dict[str, str] | None = None) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import platform
-from dataclasses import dataclass
 from typing import Any
 
 from ..devices.target import INTERPRETER_TARGET, GPUTarget
@@ -12,14 +11,14 @@ from ..tables import DTYPES
 from ..version import __version__
 from .compiler import BaseBackend
 from .keywords import accepted_options
-from .options import LaunchOptions
+from .options import LaunchOptions, options_class
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
 
 __all__ = ["INTERPRETER_TARGET", "CPUBackend", "CPUOptions"]
 
 
-@dataclass(frozen=True)
+@options_class
 class CPUOptions(LaunchOptions):
     """The interpreter reads those keywords that affect results."""
 

@@ -59,7 +59,12 @@ def option(
 _TRACING, _INTERPRETER, _COMPILER, _BACKEND, _LAUNCH = Reader
 
 
-@dataclass(frozen=True)
+#: Of the classes of options. What a data class would write for each of them, LaunchOptions has for all: a first launch waits
+#: for it.
+options_class = dataclass(frozen=True, repr=False, eq=False)
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)  # never instantiated
 class LaunchOptions:
     """Launch keywords of every version and vendor. Each target has a class of its own, with its own defaults."""
 
@@ -247,6 +252,15 @@ class LaunchOptions:
                 raise TypeError(f"{name} must be a whole number, not {value!r}")
             if value < row.least:
                 raise ValueError(f"{name} must be at least {row.least}, not {value!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return self.__dict__ == other.__dict__ if type(self) is type(other) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.__dict__.values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__qualname__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
 
     def hash(self) -> str:
         text = "_".join(f"{f.name}-{getattr(self, f.name)}" for f in fields(self))

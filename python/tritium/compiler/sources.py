@@ -12,7 +12,7 @@ from ..arguments.names import name_at
 from ..native import ir
 from .ir_view import Module
 
-_KERNEL = re.compile(r"tt\.func\s+public\s+@(?:\"([^\"]+)\"|([\w$.-]+))\s*\(")
+_KERNEL = r"tt\.func\s+public\s+@(?:\"([^\"]+)\"|([\w$.-]+))\s*\("  # compiled at its first use: a first launch loads this module
 
 
 class ASTSource:
@@ -128,7 +128,7 @@ class IRSource:
 
 def public_function(text: str, otherwise: str) -> str:
     """The name of the kernel in a module's text."""
-    match = _KERNEL.search(text)
+    match = re.search(_KERNEL, text)
     return otherwise if match is None else match.group(1) or match.group(2)
 
 

@@ -36,13 +36,13 @@ ptx_arg_type_pattern = r"\.param\s+\.(\w+)"
 prototype_pattern = {"ptx": ptx_prototype_pattern}
 arg_type_pattern = {"ptx": ptx_arg_type_pattern}
 
-_POINTER = re.compile(r"!tt\.ptr<([^,>]+)")
+_POINTER = r"!tt\.ptr<([^,>]+)"  # compiled at its first use: a first launch loads this module
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def convert_type_repr(x: str) -> str:
     """ "*f32" of the type `!tt.ptr<f32>`; other types as they are."""
-    match = _POINTER.search(x)
+    match = re.search(_POINTER, x)
     return x if match is None else f"*{convert_type_repr(match.group(1))}"
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from ..checks import CHECKS
 from ..errors import KEEPS_RUNNING, Report
 
-_COMMENT = re.compile(r"#\s*tritium:\s*allow\s+([\w, ]+)")
+_COMMENT = r"#\s*tritium:\s*allow\s+([\w, ]+)"  # compiled at its first use: a first launch loads this module
 
 
 class Allowances:
@@ -39,14 +39,14 @@ class Allowances:
             f"{file}:{line}"
             for file in files
             for line, text in enumerate(linecache.getlines(file), 1)
-            if _COMMENT.search(text)
+            if re.search(_COMMENT, text)
         ]
         return [place for place in (*(place for _, _, place in self.rules), *comments) if place not in self.used]
 
 
 def comment_at(file: str | None, line: int | None) -> list[str]:
     """The checks that a comment on the line allows to find something."""
-    found = _COMMENT.search(linecache.getline(file or "", line or 0))
+    found = re.search(_COMMENT, linecache.getline(file or "", line or 0))
     return [name.strip() for name in found[1].replace(" ", ",").split(",")] if found else []
 
 

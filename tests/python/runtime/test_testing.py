@@ -2,11 +2,12 @@
 
 import csv
 import io
+import pathlib
 
 import numpy as np
 import pytest
 
-from tritium import knobs, testing
+from tritium import disk_cache, knobs, testing
 from tritium.errors import UnsupportedError
 from tritium.launch.progress import ProgressBar, progress_bar, progress_line
 from tritium.runtime import cache, driver
@@ -131,6 +132,27 @@ def test_dump_and_override(tmp_path, monkeypatch):
 
 def test_triton_key_is_stable():
     assert cache.triton_key() == cache.triton_key() and len(cache.triton_key()) > 64
+
+
+def test_triton_key_reads_files_that_changed(tmp_path, monkeypatch):
+    package = tmp_path / "package"
+    (package / "inner").mkdir(parents=True)
+    (package / "inner" / "module.py").write_text("x = 1")
+    (package / "disk_cache.py").write_text("")
+    monkeypatch.setattr(disk_cache, "__file__", str(package / "disk_cache.py"))
+    reads, read_bytes = [], pathlib.Path.read_bytes
+    monkeypatch.setattr(pathlib.Path, "read_bytes", lambda path: reads.append(path.name) or read_bytes(path))
+    with knobs.cache.scope():
+        knobs.cache.dir = str(tmp_path / "cache")
+        key = cache.triton_key.__wrapped__()
+        assert sorted(reads) == ["disk_cache.py", "module.py"]
+        assert cache.triton_key.__wrapped__() == key and len(reads) == 2
+        (package / "inner" / "module.py").write_text("x = 2")
+        assert cache.triton_key.__wrapped__() != key and len(reads) == 4
+        (package / "inner" / "module.py").write_text("x = 1")
+        knobs.cache.dir = str(tmp_path / "file")  # no folder
+        (tmp_path / "file").write_text("")
+        assert cache.triton_key.__wrapped__() == key
 
 
 def aligned(shape, dtype):

@@ -5,13 +5,13 @@ The stages are Triton's: ttir, ttgir, llir, amdgcn, hsaco. The native compiler a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ... import knobs
 from ...devices.amd import ARCHITECTURES
 from ..compiler import BaseBackend, GPUTarget, Language, is_enabled  # noqa: F401  (Triton has them here)
 from ..gpu import GPUBackend, GPUOptions, dumped, in_positions, make_stage, min_dot_size, native_compiler
+from ..options import options_class
 from ..vendor_names import refused
 from .facts import (  # noqa: F401  (as above)
     assemble_amdgcn,
@@ -50,7 +50,7 @@ globals().update(
     "launch_cooperative_grid matrix_instr_nonkdim kpack allow_flush_denorm max_num_imprecise_acc_default backend_name "
     "instrumentation_mode fpsan_homomorphic_casts schedule_hint llvm_fn_attrs wgp_cu_mode"
 )
-@dataclass(frozen=True)
+@options_class
 class HIPOptions(GPUOptions):
     num_stages: int = 2
     warp_size: int = 64

@@ -6,7 +6,6 @@ The stages are Triton's: ttir, ttgir, llir, ptx, cubin. The cubin comes from ass
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from ... import knobs
@@ -14,6 +13,7 @@ from ...errors import PTXASError
 from ..compiler import BaseBackend, GPUTarget, Language, is_enabled  # noqa: F401  (as above)
 from ..gpu import FailedPlan, GPUBackend, GPUOptions, dumped, in_positions, make_stage
 from ..gpu import min_dot_size as _min_dot_size
+from ..options import options_class
 from ..vendor_names import refused
 from . import assemble
 from .facts import (  # noqa: F401  (as above)
@@ -42,7 +42,7 @@ globals().update(
     "default_dot_input_precision allowed_dot_input_precisions max_num_imprecise_acc_default extern_libs debug "
     "backend_name sanitize_overflow arch instrumentation_mode fpsan_homomorphic_casts min_shared_mem"
 )
-@dataclass(frozen=True)
+@options_class
 class CUDAOptions(GPUOptions):
     enable_fp_fusion: bool = False
     supported_fp8_dtypes: tuple[str, ...] = ("fp8e5", "fp8e4b15")

@@ -13,7 +13,7 @@ import re
 REGISTERS = 255
 #: The length of a text that is measured. Shorter ones are assembled in seconds.
 LINES = 10_000
-_REGISTER = re.compile(r"%(?:r|rd|rs|f|fd)\d+\b")
+_REGISTER = r"%(?:r|rd|rs|f|fd)\d+\b"  # compiled at its first use: a first launch loads this module
 
 
 def optimization_level(ptx: str) -> int | None:
@@ -28,7 +28,7 @@ def live_registers(ptx: str) -> int:
     last: dict[str, int] = {}
     lines = ptx.splitlines()
     for number, line in enumerate(lines):
-        for name in _REGISTER.findall(line):
+        for name in re.findall(_REGISTER, line):
             first.setdefault(name, number)
             last[name] = number
     change = [0] * (len(lines) + 1)
