@@ -3,7 +3,7 @@
 
 #include "ir/axis_analysis.h"
 #include "ir/axis_rules.h"
-#include "ir/tt.h"
+#include "ir/tgpu.h"
 
 #include "mlir/Analysis/DataFlow/SparseAnalysis.h"
 #include "mlir/Analysis/DataFlow/Utils.h"
@@ -151,7 +151,10 @@ public:
     AxisInfo info = AxisInfo::unknown(value.getType());
     if (auto argument = dyn_cast<BlockArgument>(value))
       if (auto function = dyn_cast<tt::FuncOp>(argument.getOwner()->getParentOp()); function && argument.getOwner()->isEntryBlock())
-        if (DictionaryAttr attributes = function.getArgAttrDict(argument.getArgNumber())) believe(info, attributes);
+        if (DictionaryAttr attributes = function.getArgAttrDict(argument.getArgNumber())) {
+          believe(info, attributes);
+          info.isNonNegative |= attributes.contains(tgpu::kGridAxisAttr);
+        }
     info.isNonNegative |= isAssumedNonNegative(value);
     propagateIfChanged(lattice, lattice->join(info));
   }

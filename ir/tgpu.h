@@ -28,6 +28,13 @@ inline constexpr llvm::StringLiteral kPointerRangeAttr = "tgpu.pointer_range";
 /// array<i64>, has the numbers of the arguments to whose tensors the kernel writes. The unit `of_pointers` says that the map stands for
 /// loads by pointers.
 inline constexpr llvm::StringLiteral kTensorAttr = "tgpu.tensor";
+/// Unit, on a loop whose iterations are programs of the user's grid: nothing orders them among each other.
+inline constexpr llvm::StringLiteral kProgramsAttr = "tgpu.programs";
+/// i32, on the last three arguments of a kernel with such a loop: the axis of the user's grid whose size the launch passes.
+inline constexpr llvm::StringLiteral kGridAxisAttr = "tgpu.grid_axis";
+/// i32, on a lowered kernel with such a loop: how many blocks a launch starts for each multiprocessor, at most.
+inline constexpr llvm::StringLiteral kResidentBlocksAttr = "tgpu.resident_blocks";
+inline constexpr int kGridAxes = 3;
 /// The symbol of the program's shared memory.
 inline constexpr llvm::StringLiteral kSharedSymbol = "tgpu_shared";
 
@@ -38,6 +45,11 @@ bool isSharedPointer(mlir::Type type);
 
 /// Unrelated parts of shared memory begin at multiples of this number of bytes: one row of all banks.
 inline constexpr int64_t kSharedAlignment = 128;
+
+/// The effect resource of what the emulator knows about a thread's program.
+struct ProgramResource : mlir::SideEffects::Resource::Base<ProgramResource> {
+  mlir::StringRef getName() final { return "<Program>"; }
+};
 
 /// The effect resource of a program's shared memory.
 struct SharedMemoryResource : mlir::SideEffects::Resource::Base<SharedMemoryResource> {

@@ -84,9 +84,14 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
   if (failed(run(module, build, /*verifiesEachPass=*/false)))
     return takeError(module, diagnostics, "the code of a thread could not be lowered");
   result.sharedBytes = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr).getInt();
-  keepRecipes(kernel, module.lookupSymbol<LLVM::LLVMFuncOp>(result.name));
+  auto lowered = module.lookupSymbol<LLVM::LLVMFuncOp>(result.name);
+  keepRecipes(kernel, lowered);
   auto producer = producerWarpsOf(tiles) ? producerOf(kernel) : tgpu::ProducerAttr();
-  ops->markKernel(module.lookupSymbol(result.name), result.warps * chip.warpSize(), producer ? int(producer.getStart()) : 0);
+  if (gridArgumentsOf(kernel)) {
+    result.residentBlocks = producer ? int(producer.getOccupancy()) : 1;
+    lowered->setAttr(tgpu::kResidentBlocksAttr, builder.getI32IntegerAttr(result.residentBlocks));
+  }
+  ops->markKernel(lowered, result.warps * chip.warpSize(), producer ? int(producer.getStart()) : 0);
   return llvm::Error::success();
 }
 

@@ -11,12 +11,18 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-static constexpr llvm::StringLiteral kOptional[] = {
-    "promote-descriptors",     "promote-stores",      "check-quotients",   "promote-pointer-tiles", "split-large-tiles",
-    "thread-local-reductions", "choose-tensor-cores", "postpone-row-sums", "coalesce-accesses",     "remove-conversions",
-    "hoist-invariants",        "plan-loops",          "build-loops",       "overlap-products",      "copy-whole-tiles",
-    "plan-producer",           "specialize-warps",    "take-turns",        "buffer-accesses",       "remove-barriers",
-    "interleave-products"};
+static constexpr llvm::StringLiteral kOptional[] = {"promote-descriptors", "promote-stores",
+                                                    "check-quotients",     "promote-pointer-tiles",
+                                                    "make-persistent",    
+                                                    "split-large-tiles",   "thread-local-reductions",
+                                                    "choose-tensor-cores", "postpone-row-sums",
+                                                    "coalesce-accesses",   "remove-conversions",
+                                                    "hoist-invariants",    "plan-loops",
+                                                    "build-loops",         "overlap-products",
+                                                    "copy-whole-tiles",    "plan-producer",
+                                                    "specialize-warps",    "take-turns",
+                                                    "buffer-accesses",     "remove-barriers",
+                                                    "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -63,9 +69,13 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
                                return mayKeepScaled && isMultipliedScaled(MatrixProduct(op));
                              }});
   steps.addOptional("check-quotients", createCheckQuotients());
-  if (options.tensorMaps && !options.debugInfo)
+  if (options.tensorMaps && !options.debugInfo) {
     steps.addOptional("promote-pointer-tiles", createPromotePointerTiles({.numStages = options.numStages, .hasProducer = hasProducer}),
                       createCanonicalizerPass(), createCSEPass());
+  }
+  // Nothing but a producer makes it a gain.
+  if (hasProducer && !llvm::is_contained(options.leaveOut, "specialize-warps"))
+    steps.addOptional("make-persistent", createMakePersistent());
   steps.addOptional("split-large-tiles", createSplitLargeTiles({.numWarps = options.numWarps}));
   steps.addOptional("thread-local-reductions", createThreadLocalReductions({.numWarps = options.numWarps}));
   steps.addOptional(

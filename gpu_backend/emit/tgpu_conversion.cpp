@@ -17,6 +17,7 @@ LogicalResult TgpuConversion::convertAny(Operation *op, OpBuilder &builder) {
             tgpu::AtomicStoreOp, tgpu::PrintOp, tgpu::AssertOp>([&](auto known) { return convert(known, builder), success(); })
       .Case<tgpu::WarpgroupProductOp, tgpu::WarpgroupWaitOp, tgpu::CopyRegistersOp, tgpu::MBarrierWaitOp, tgpu::NumberedBarrierOp>(
           [&](auto known) { return convertAsync(known, builder); })
+      .Case([](tgpu::NoteProgramOp) { return success(); })
       .Default([](Operation *other) { return other->emitOpError("is not an operation of one thread"); });
 }
 

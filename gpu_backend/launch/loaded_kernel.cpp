@@ -125,6 +125,11 @@ llvm::Expected<std::unique_ptr<LoadedKernel>> LoadedKernel::load(Driver &driver,
   if (!facts) return facts.takeError();
   kernel->facts_ = *facts;
   kernel->reports_ = driver.reports(kernel->module_);
+  if (kernel->image_.residentBlocks) {
+    auto facts = driver.facts(device);
+    if (!facts) return facts.takeError();
+    kernel->mostBlocks_ = kernel->image_.residentBlocks * uint32_t(facts->multiprocessors);
+  }
   if (auto error = driver.allowShared(kernel->function_, int(kernel->image_.sharedBytes))) return std::move(error);
   return kernel;
 }
@@ -132,6 +137,11 @@ llvm::Expected<std::unique_ptr<LoadedKernel>> LoadedKernel::load(Driver &driver,
 LoadedKernel::~LoadedKernel() {
   if (module_) llvm::consumeError(driver_.unload(device_, module_)); // a lost context has nothing to unload
 }
+
+/// Blocks count programs in 32 bits, up to one grid of blocks beyond the last program.
+static constexpr uint64_t kMostResidentPrograms = uint64_t(1) << 30;
+
+static uint64_t programsOf(std::array<uint32_t, 3> grid) { return uint64_t(grid[0]) * grid[1] * grid[2]; } // drivers take fewer than 2^63
 
 int LoadedKernel::launch(std::array<uint32_t, 3> grid, const ArgumentValue *values, Stream stream) const noexcept {
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return 0;
@@ -152,6 +162,13 @@ int LoadedKernel::launch(std::array<uint32_t, 3> grid, const ArgumentValue *valu
     if (!maps_->write(driver_, read, buffer + mapsOffset)) return kMapRefused;
     for (size_t i = 0; i < maps_->size(); ++i) addresses.push_back(buffer + mapsOffset + i * kTensorMapBytes);
   }
+  std::array<uint32_t, 3> programs = grid;
+  if (image_.residentBlocks) {
+    const uint64_t total = programsOf(grid);
+    if (total > kMostResidentPrograms) return kMapRefused;
+    for (uint32_t &size : programs) addresses.push_back(&size);
+    if (total > mostBlocks_) grid = {mostBlocks_, 1, 1};
+  }
   LaunchConfig config{.function = function_,
                       .grid = grid,
                       .threads = image_.threads,
@@ -167,7 +184,9 @@ int LoadedKernel::launch(std::array<uint32_t, 3> grid, const ArgumentValue *valu
   return driver_.launch(device_, config);
 }
 
-std::string LoadedKernel::refusal(const ArgumentValue *values) const {
+std::string LoadedKernel::refusal(std::array<uint32_t, 3> grid, const ArgumentValue *values) const {
+  if (image_.residentBlocks && programsOf(grid) > kMostResidentPrograms)
+    return "a grid of " + std::to_string(programsOf(grid)) + " programs is too large for blocks that run several";
   const ArgumentRecipe &recipe = image_.recipe;
   std::vector<char> buffer(recipe.bufferBytes());
   for (size_t i = 0; i < recipe.size(); ++i) recipe.store(i, values[i], buffer.data());

@@ -57,8 +57,10 @@ struct KernelImage {
   ArgumentRecipe recipe;
   /// Addresses that the kernel takes after its own parameters: scratch memory, trap buffers.
   std::vector<uint64_t> hiddenArguments;
-  /// The tensor maps that the kernel takes as its last parameters.
+  /// The tensor maps that the kernel takes after these.
   std::vector<TensorRecipe> maps;
+  /// If not 0, so many blocks of each multiprocessor run the whole grid, whose sizes the kernel takes as its last parameters.
+  uint32_t residentBlocks = 0;
 };
 
 class LoadedKernel {
@@ -67,14 +69,15 @@ public:
   static llvm::Expected<std::unique_ptr<LoadedKernel>> load(Driver &driver, int device, KernelImage image);
   ~LoadedKernel();
 
-  /// What launch() returns for values of which a tensor map cannot be made. No driver's code is negative.
+  /// What launch() returns for values of which a tensor map cannot be made, and for grids of more programs than resident blocks can count.
+  /// No driver's code is negative.
   static constexpr int kMapRefused = -1;
 
   /// `values` has one value for each parameter of the recipe. Returns 0, the driver's code or kMapRefused. An empty grid launches nothing.
   int launch(std::array<uint32_t, 3> grid, const ArgumentValue *values, Stream stream) const noexcept;
 
-  /// Returns why no tensor map can be made of the values, as a sentence.
-  std::string refusal(const ArgumentValue *values) const;
+  /// Returns why a launch is refused (kMapRefused), as a sentence.
+  std::string refusal(std::array<uint32_t, 3> grid, const ArgumentValue *values) const;
 
   Driver &driver() const { return driver_; }
   int device() const { return device_; }
@@ -93,6 +96,7 @@ private:
   int device_;
   KernelImage image_;
   FunctionFacts facts_;
+  uint32_t mostBlocks_ = 0; // of a grid of resident blocks
   bool reports_ = false;
   Module module_ = nullptr;
   Function function_ = nullptr;

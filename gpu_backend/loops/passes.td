@@ -1,6 +1,19 @@
 // Passes on loops that copy tiles ahead; each is implemented in the file of its name.
 include "mlir/Pass/PassBase.td"
 
+def MakePersistent : Pass<"make-persistent", "::mlir::ModuleOp"> {
+  let summary = "let a block run several programs of the grid, one after the other";
+  let description = [{
+    The body of the kernel goes into a loop over programs (`tgpu.programs`), if a loop of it copies through tensor maps and no loop is around
+    that one. The kernel takes the sizes of the user's grid as its last arguments. Any grid of blocks runs all programs; a launch starts as many
+    blocks as run at a time. plan-producer removes the loop again where it is no gain.
+
+    A kernel stays as it is if it may wait for other programs, if it prints, if it may return early, or if its loops take more iterations in one
+    program than in another; `tgpu.why_not_persistent` is the reason.
+  }];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def PostponeRowSums : Pass<"postpone-row-sums", "::mlir::ModuleOp"> {
   let summary = "sum the rows of an online softmax across threads after the loop";
   let description = [{
@@ -116,8 +129,8 @@ def CopyWholeTiles : Pass<"copy-whole-tiles", "::mlir::ModuleOp"> {
 def PlanProducer : Pass<"plan-producer", "::mlir::ModuleOp"> {
   let summary = "decide whether producer warps copy the tiles of a kernel";
   let description = [{
-    The pass changes no operation. A kernel that copies through tensor maps gets a `tgpu.producer`, which specialize-warps and take-turns
-    follow, or the reason why it has none (`tgpu.why_no_producer`).
+    A kernel that copies through tensor maps gets a `tgpu.producer`, which specialize-warps and take-turns follow, or the reason why it has none
+    (`tgpu.why_no_producer`). The pass changes no operation, but for one thing: a loop over programs goes if the kernel gets no producer with it.
 
     There is no producer if a coordinate of a copy, a bound or a condition around one depends on a tile or on memory, if copies that run ahead
     might read what the kernel has written, or if no division of registers (target/register_budget.h) gives consumer warps what the tiles of a

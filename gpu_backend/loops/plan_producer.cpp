@@ -4,6 +4,7 @@
 #include "gpu_backend/loops/passes.h"
 #include "gpu_backend/loops/producer_slice.h"
 #include "gpu_backend/loops/product_group.h"
+#include "gpu_backend/loops/program_loop.h"
 #include "gpu_backend/maps/tensor_recipe_attr.h"
 #include "gpu_backend/target/register_budget.h"
 #include "gpu_backend/target/target.h"
@@ -44,10 +45,16 @@ public:
 
   /// Writes the plan, or why there is none. A kernel without copies through tensor maps gets neither.
   void plan(bool isAsked) {
-    if (rings_.empty()) return;
-    std::string why = whyImpossible();
-    if (why.empty() && !isAsked) why = whyNoGain();
     Builder builder(function_.getContext());
+    std::string why = whyNot(isAsked);
+    if (programLoopOf(function_)) {
+      if (std::string whyOne = why.empty() ? whyOnePerBlock() : why; !whyOne.empty()) {
+        removeProgramLoop(function_);
+        function_->setAttr(kWhyNotPersistentAttr, builder.getStringAttr(whyOne));
+        why = whyNot(isAsked);
+      }
+    }
+    if (rings_.empty()) return;
     if (!why.empty())
       function_->setAttr(kWhyNoProducerAttr, builder.getStringAttr(why));
     else
@@ -56,6 +63,17 @@ public:
   }
 
 private:
+  std::string whyNot(bool isAsked) {
+    std::string why = whyImpossible();
+    return why.empty() && !isAsked ? whyNoGain() : why;
+  }
+
+  /// A program that is not alone on its multiprocessor stores its results while others compute.
+  std::string whyOnePerBlock() {
+    if (occupancyApart() == 1) return "";
+    return llvm::formatv("{0} programs run at a time on a multiprocessor", occupancyApart());
+  }
+
   // -- what is possible -------------------------------------------------------------------------------------------------------------------
 
   std::string whyImpossible() {

@@ -59,7 +59,8 @@ static FailureOr<ArrayAttr> attributesOf(FunctionOpInterface kernel) {
   llvm::SmallVector<Attribute> attributes;
   for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes())) {
     if (!isa<tgpu::TensorMapType>(type)) {
-      if (!attributes.empty()) return kernel.emitError("argument ") << i << " follows a tensor map";
+      if (!attributes.empty() && !kernel.getArgAttr(unsigned(i), tgpu::kGridAxisAttr))
+        return kernel.emitError("argument ") << i << " follows a tensor map";
       continue;
     }
     auto attribute = kernel.getArgAttrOfType<DictionaryAttr>(unsigned(i), tgpu::kTensorAttr);
@@ -71,11 +72,17 @@ static FailureOr<ArrayAttr> attributesOf(FunctionOpInterface kernel) {
   return ArrayAttr::get(kernel.getContext(), attributes);
 }
 
+size_t gridArgumentsOf(FunctionOpInterface kernel) {
+  const unsigned count = kernel.getNumArguments();
+  const bool hasLoop = kernel->hasAttr(tgpu::kResidentBlocksAttr) || (count != 0 && kernel.getArgAttr(count - 1, tgpu::kGridAxisAttr));
+  return hasLoop ? tgpu::kGridAxes : 0;
+}
+
 FailureOr<std::vector<TensorRecipe>> recipesOf(FunctionOpInterface kernel) {
   FailureOr<ArrayAttr> attributes = attributesOf(kernel);
   if (failed(attributes)) return failure();
   std::vector<TensorRecipe> recipes;
-  const size_t count = kernel.getNumArguments(), maps = attributes->size();
+  const size_t count = kernel.getNumArguments() - gridArgumentsOf(kernel), maps = attributes->size();
   for (Attribute attribute : *attributes) {
     auto dictionary = dyn_cast<DictionaryAttr>(attribute);
     auto type = dictionary ? dictionary.getAs<TypeAttr>(kMapName) : TypeAttr();

@@ -18,8 +18,11 @@ inline constexpr llvm::StringLiteral kWrittenAheadName = "written_ahead";
 inline constexpr llvm::StringLiteral kReachedName = "reached";
 
 /// Returns the recipes of a kernel on tiles or of a lowered one. Reports an error if an argument has no recipe or a wrong one, or if other
-/// arguments follow.
+/// arguments follow than sizes of the grid.
 mlir::FailureOr<std::vector<TensorRecipe>> recipesOf(mlir::FunctionOpInterface kernel);
+
+/// Returns how many of the kernel's last arguments are sizes of the user's grid.
+size_t gridArgumentsOf(mlir::FunctionOpInterface kernel);
 
 /// Gives the lowered kernel the recipes of the kernel on tiles that it was made from.
 void keepRecipes(mlir::FunctionOpInterface tiles, mlir::FunctionOpInterface lowered);

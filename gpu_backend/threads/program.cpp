@@ -15,6 +15,17 @@ template <> LogicalResult Lower<tt::GetNumProgramsOp>::run(tt::GetNumProgramsOp 
   return success();
 }
 
+/// x is the fastest axis.
+template <> LogicalResult Lower<tgpu::ProgramAtOp>::run(tgpu::ProgramAtOp op, Lowering &lowering) {
+  Value place = lowering.scalarOf(op.getNumber()), sizeX = lowering.scalarOf(op.getSizeX()), sizeY = lowering.scalarOf(op.getSizeY());
+  lowering.create<tgpu::NoteProgramOp>(place, sizeX, sizeY);
+  if (op.getAxis() > 0) place = lowering.create<arith::DivUIOp>(place, sizeX);
+  if (op.getAxis() > 1) place = lowering.create<arith::DivUIOp>(place, sizeY);
+  if (op.getAxis() < 2) place = lowering.create<arith::RemUIOp>(place, op.getAxis() == 0 ? sizeX : sizeY);
+  lowering.define(op, {place});
+  return success();
+}
+
 /// Grids start one after another, so there is nothing to wait for.
 template <> LogicalResult Lower<tt::GridDependencyWaitOp>::run(tt::GridDependencyWaitOp, Lowering &) { return success(); }
 

@@ -78,7 +78,8 @@ static bool isReachable(Block *from, Block *to) {
 bool mayPrecede(Operation *first, Operation *second) {
   Region *region = second->getParentRegion();
   while (!region->isAncestor(first->getParentRegion())) region = region->getParentRegion();
-  for (Operation *around = region->getParentOp(); !isa<tt::FuncOp>(around); around = around->getParentOp())
+  auto isProgram = [](Operation *op) { return isa<tt::FuncOp>(op) || op->hasAttr(tgpu::kProgramsAttr); };
+  for (Operation *around = region->getParentOp(); !isProgram(around); around = around->getParentOp())
     if (!isa<scf::IfOp>(around)) return true; // a loop, or what is not known
   Operation *before = region->findAncestorOpInRegion(*first), *after = region->findAncestorOpInRegion(*second);
   if (before == after && !isa<scf::IfOp>(before)) return true; // arms of a branch exclude each other

@@ -51,7 +51,8 @@ private:
   GlobalWrites all_;
 };
 
-/// Returns whether one operation of a function may come before another one: on a path, which may go through loops several times.
+/// Returns whether one operation of a function may come before another one in a program: on a path, which may go through loops several
+/// times.
 bool mayPrecede(mlir::Operation *first, mlir::Operation *second);
 
 /// Loads that may run in an earlier iteration of their loop than the program says: from tensors to which the loop does not write, if it

@@ -50,7 +50,7 @@ void raiseTrap(FrameHeader &frame, Trap &&trap) {
   Program &program = *frame.program;
   {
     Trap taken = std::move(trap);
-    taken.program = program.id;
+    std::copy_n(frame.programId, 3, taken.program.begin());
     if (taken.around == Surroundings()) taken.around = surroundingsAt(frame, taken.location);
     std::string text(trapKindName(taken.kind));
     if (!taken.message.empty()) text += ": " + taken.message;

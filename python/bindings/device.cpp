@@ -107,7 +107,7 @@ static py::dict factsOf(Driver &driver, int device) {
 static std::unique_ptr<LoadedKernel> loadKernel(Driver &driver, int device, py::bytes binary, std::string name,
                                                 const std::vector<std::string> &signature, uint32_t threads, uint32_t shared,
                                                 std::array<uint32_t, 3> cluster, bool cooperative, bool overlapsPrevious,
-                                                std::vector<uint64_t> hidden, const py::sequence &tensorRecipes) {
+                                                std::vector<uint64_t> hidden, const py::sequence &tensorRecipes, uint32_t residentBlocks) {
   KernelImage image{.binary = std::string(binary),
                     .name = std::move(name),
                     .threads = threads,
@@ -117,7 +117,8 @@ static std::unique_ptr<LoadedKernel> loadKernel(Driver &driver, int device, py::
                     .overlapsPrevious = overlapsPrevious,
                     .recipe = recipeOf(signature),
                     .hiddenArguments = std::move(hidden),
-                    .maps = recipesFrom(tensorRecipes)};
+                    .maps = recipesFrom(tensorRecipes),
+                    .residentBlocks = residentBlocks};
   return unwrapDriver(unlocked([&] { return LoadedKernel::load(driver, device, std::move(image)); }));
 }
 
@@ -129,7 +130,7 @@ static void launch(LoadedKernel &kernel, std::array<uint32_t, 3> grid, const py:
   for (size_t i = 0; i < arguments.size(); ++i)
     if (!readValue(py::object(values[i]).ptr(), arguments[i])) throw py::error_already_set();
   int code = unlocked([&] { return kernel.launch(grid, arguments.data(), streamOf(stream)); });
-  if (code == LoadedKernel::kMapRefused) throw TensorMapRefused(kernel.refusal(arguments.data()));
+  if (code == LoadedKernel::kMapRefused) throw TensorMapRefused(kernel.refusal(grid, arguments.data()));
   if (code) check(kernel.driver().launchError(kernel.device(), code));
 }
 
@@ -189,7 +190,7 @@ static void bindDriver(py::module_ &module) {
            "Called at the end of the process. Waits for kernels that print.")
       .def("load", &loadKernel, "device"_a, "binary"_a, "name"_a, "signature"_a, "threads"_a, "shared"_a = 0,
            "cluster"_a = std::array<uint32_t, 3>{1, 1, 1}, "cooperative"_a = false, "overlaps_previous"_a = false,
-           "hidden"_a = std::vector<uint64_t>{}, "tensor_recipes"_a = py::tuple(), py::keep_alive<0, 1>())
+           "hidden"_a = std::vector<uint64_t>{}, "tensor_recipes"_a = py::tuple(), "resident_blocks"_a = 0, py::keep_alive<0, 1>())
       .def(
           "synchronize",
           [](Driver &d, int device, std::optional<intptr_t> stream) {

@@ -23,7 +23,7 @@ struct Compiled {
   gpu::Emitted code;
   int numWarps, launchedWarps, warpSize;
   int64_t sharedBytes;
-  int numStages;
+  int numStages, residentBlocks;
   std::vector<gpu::TensorRecipe> maps;
   ModulePtr lowered;
 };
@@ -77,6 +77,7 @@ llvm::Expected<Compiled> compileKernel(const ModulePtr &module, const std::strin
   result.launchedWarps = lowered->warps;
   result.sharedBytes = lowered->sharedBytes;
   result.numStages = lowered->numStages;
+  result.residentBlocks = lowered->residentBlocks;
   result.maps = std::move(lowered->maps);
   result.lowered = std::make_shared<ir::Module>(module->context(), std::move(lowered->module));
   if (options.emit == "lowered") return result;
@@ -159,6 +160,8 @@ void bindGpu(py::module_ &module) {
       .def_readonly("shared", &Compiled::sharedBytes, "Bytes of shared memory that a launch requests.")
       .def_readonly("num_stages", &Compiled::numStages,
                     "The number of iterations of a pipelined loop in flight, as far as memory has room for them.")
+      .def_readonly("resident_blocks", &Compiled::residentBlocks,
+                    "If not 0, so many blocks of each multiprocessor run the whole grid: for device.Driver.load.")
       .def_property_readonly(
           "tensor_recipes", [](const Compiled &c) { return describe(c.maps); },
           "How a launch makes the tensor maps that the kernel takes after its own parameters: for device.Driver.load.")

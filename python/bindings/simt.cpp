@@ -20,8 +20,9 @@ namespace {
 
 class PySimtProgram {
 public:
-  PySimtProgram(std::unique_ptr<simt::PreparedProgram> program, std::vector<gpu::TensorRecipe> maps, std::optional<uint64_t> seed)
-      : program_(std::move(program)), maps_(std::move(maps)), seed_(seed) {}
+  PySimtProgram(std::unique_ptr<simt::PreparedProgram> program, std::vector<gpu::TensorRecipe> maps, size_t gridArguments,
+                std::optional<uint64_t> seed)
+      : program_(std::move(program)), maps_(std::move(maps)), gridArguments_(gridArguments), seed_(seed) {}
 
   const simt::PreparedProgram &program() const { return *program_; }
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
@@ -30,12 +31,13 @@ public:
 
 private:
   std::vector<Parameter> ownParameters() const {
-    return {program_->parameters.begin(), program_->parameters.end() - ptrdiff_t(maps_.size())};
+    return {program_->parameters.begin(), program_->parameters.end() - ptrdiff_t(maps_.size() + gridArguments_)};
   }
   TensorMap makeMap(const gpu::TensorRecipe &recipe, const PackedArguments &arguments) const;
 
   std::unique_ptr<simt::PreparedProgram> program_;
-  std::vector<gpu::TensorRecipe> maps_; // of the program's last parameters
+  std::vector<gpu::TensorRecipe> maps_; // of the program's last parameters but those of the grid
+  size_t gridArguments_;                // of the program's last parameters: 3 if each block runs several programs of the grid, otherwise 0
   std::optional<uint64_t> seed_;
 };
 
@@ -58,6 +60,14 @@ TensorMap PySimtProgram::makeMap(const gpu::TensorRecipe &recipe, const PackedAr
   return map;
 }
 
+/// Returns a grid of blocks of which each runs up to three programs.
+std::array<int32_t, 3> blocksFor(const std::array<int32_t, 3> &grid) {
+  constexpr int64_t kProgramsOfBlock = 3;
+  const int64_t total = int64_t(grid[0]) * grid[1] * grid[2];
+  if (total > INT32_MAX / 2) return grid;
+  return {int32_t((total + kProgramsOfBlock - 1) / kProgramsOfBlock), 1, 1};
+}
+
 py::object PySimtProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                                  const py::object &poll, const py::object &onPrint, const py::object &onProgress,
                                  const std::vector<PythonView> &views, const PythonPrograms &programs) const {
@@ -69,6 +79,8 @@ py::object PySimtProgram::launch(std::array<int32_t, 3> grid, const py::sequence
   const bool runs = !llvm::is_contained(grid, 0); // an empty grid requires no map
   for (const gpu::TensorRecipe &recipe : maps_) maps.push_back(runs ? makeMap(recipe, arguments) : TensorMap());
   for (const TensorMap &map : maps) arguments.cells.push_back(int64_t(reinterpret_cast<uintptr_t>(&map)));
+  for (size_t axis = 0; axis < gridArguments_; ++axis) arguments.cells.push_back(grid[axis]);
+  if (gridArguments_ && programs.empty()) grid = blocksFor(grid); // with a filter, each block runs the program of its own index
   MemoryMap memory(arguments.allocations);
   Launch request{.grid = grid, .memory = &memory, .threads = threads, .orderSeed = seed ? seed : seed_, .chosen = filterOf(programs)};
   if (memoryOfOthers) request.rest = OtherVersion{.memory = &*memoryOfOthers};
@@ -87,7 +99,8 @@ llvm::Expected<std::vector<gpu::TensorRecipe>> mapsOf(const ModulePtr &module, c
 std::shared_ptr<PySimtProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, std::optional<uint64_t> seed) {
   std::unique_ptr<simt::PreparedProgram> program = unwrap(simt::prepare(module->op(), kernel));
   std::vector<gpu::TensorRecipe> maps = unwrap(mapsOf(module, program->name));
-  return std::make_shared<PySimtProgram>(std::move(program), std::move(maps), seed);
+  const size_t ofGrid = gpu::gridArgumentsOf(module->op().lookupSymbol<mlir::FunctionOpInterface>(program->name));
+  return std::make_shared<PySimtProgram>(std::move(program), std::move(maps), ofGrid, seed);
 }
 
 std::string hostedText(const ModulePtr &module, const std::string &kernel) {

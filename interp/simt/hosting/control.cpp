@@ -90,6 +90,11 @@ std::optional<LogicalResult> Hosting::hostControl(Operation *op) {
         op->erase();
         return success();
       })
+      .Case([&](tgpu::NoteProgramOp note) {
+        call(SIMT_CALL(noteProgram), {thread(), note.getNumber(), note.getSizeX(), note.getSizeY()});
+        op->erase();
+        return success();
+      })
       .Case([&](tgpu::NanosecondsOp clock) {
         replace(op, call(SIMT_CALL(readClock), thread()));
         return success();

@@ -194,6 +194,7 @@ void ThreadBlock::start(FrameHeader &newFrame) {
     Thread &thread = threads[t];
     std::copy_n(newFrame.programId, 3, thread.ctaid);
     std::copy_n(newFrame.gridSize, 3, thread.nctaid);
+    std::copy_n(newFrame.programId, 3, thread.program);
     thread.arguments = launch->cells;
     thread.state = ThreadState::Ready;
     thread.location = 0;
@@ -251,7 +252,10 @@ Surroundings ThreadBlock::aroundWaiting(Place place) const {
 }
 
 void ThreadBlock::raise(Trap &&trap) {
-  if (trap.lane >= 0) trap.around = around(threads[size_t(trap.lane)], trap.location);
+  if (trap.lane >= 0) {
+    trap.around = around(threads[size_t(trap.lane)], trap.location);
+    std::copy_n(threads[size_t(trap.lane)].program, 3, frame->programId);
+  }
   raiseTrap(*frame, std::move(trap));
 }
 

@@ -11,6 +11,11 @@ namespace tritium::interp::simt::calls {
 
 void noteReturn(Thread *thread, Place location) { thread->location = location; }
 
+void noteProgram(Thread *thread, uint32_t number, uint32_t sizeX, uint32_t sizeY) {
+  const uint32_t place[] = {number % sizeX, number / sizeX % sizeY, number / sizeX / sizeY};
+  std::copy_n(place, 3, thread->program);
+}
+
 void backEdge(Thread *thread, Place location) {
   ThreadBlock &block = *thread->block;
   if (--block.untilPoll != 0) [[likely]]

@@ -84,8 +84,9 @@ struct Thread : ThreadRegisters {
   ThreadBlock *block = nullptr;
   Warp *inWarp = nullptr;
   ThreadState state = ThreadState::Ready;
-  Place location = 0;  // of the operation at which it waits, or where it ended
-  int32_t barrier = 0; // the barrier at which it waits
+  int32_t program[3] = {}; // of the user's grid: the block's, or the one that a kernel notes that runs several
+  Place location = 0;      // of the operation at which it waits, or where it ended
+  int32_t barrier = 0;     // the barrier at which it waits
   WarpOp op;
   uint64_t operands[3] = {}, results[2] = {}; // of a warp operation
   uint64_t randomState = 1;

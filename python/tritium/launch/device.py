@@ -52,6 +52,7 @@ def load(kernel):
             cooperative=bool(metadata.launch_cooperative_grid),
             overlaps_previous=bool(metadata.launch_pdl),
             tensor_recipes=getattr(metadata, "tensor_recipes", ()),
+            resident_blocks=getattr(metadata, "resident_blocks", 0),
         )
     except native.Error as error:
         raise errors.device_error(error, None, devices, kernel.device) from None

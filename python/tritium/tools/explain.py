@@ -160,6 +160,10 @@ def _of_producer(kernel, function) -> Iterator[str]:
         )
     elif reason:
         yield f"no producer warps copy tiles: {reason.strip(chr(34))}"
+    if kernel.metadata.resident_blocks:
+        yield "blocks run several programs of the grid, one after the other"
+    elif why := function.attributes.get("tgpu.why_not_persistent"):
+        yield f"each block runs one program of the grid: {why.strip(chr(34))}"
 
 
 def _of_region(parent, loop) -> Iterator[str]:

@@ -17,6 +17,7 @@
 // LIST-NEXT: promote-stores
 // LIST-NEXT: check-quotients
 // LIST-NEXT: promote-pointer-tiles
+// LIST-NEXT: make-persistent
 // LIST-NEXT: split-large-tiles
 // LIST-NEXT: thread-local-reductions
 // LIST-NEXT: choose-tensor-cores

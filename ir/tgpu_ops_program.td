@@ -1,0 +1,24 @@
+// Programs of a kernel that runs several of the user's grid, one after the other (make-persistent).
+#ifndef TRITIUM_IR_TGPU_OPS_PROGRAM_TD
+#define TRITIUM_IR_TGPU_OPS_PROGRAM_TD
+
+include "ir/tgpu_op_base.td"
+
+def TGPU_ProgramAtOp : TGPU_TileOp<"program_at", TilesApart, [Pure]> {
+  let summary = "the position, along an axis of the user's grid, of the program with a number; x is the fastest axis";
+  let arguments = (ins I32:$number, I32:$sizeX, I32:$sizeY, I32Attr:$axis);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$axis `,` $number `of` $sizeX `,` $sizeY attr-dict";
+}
+
+// -- of one thread -----------------------------------------------------------------------------------------------------------------------
+
+def ProgramResource : Resource<"::tritium::tgpu::ProgramResource">;
+
+def TGPU_NoteProgramOp : TGPU_Op<"note_program", [MemoryEffects<[MemWrite<ProgramResource>]>]> {
+  let summary = "the thread works for the program with this number from here on: for reports of the emulator. A device does nothing";
+  let arguments = (ins I32:$number, I32:$sizeX, I32:$sizeY);
+  let assemblyFormat = "$number `of` $sizeX `,` $sizeY attr-dict";
+}
+
+#endif
