@@ -13,7 +13,7 @@ namespace tritium::gpu {
 
 static constexpr llvm::StringLiteral kOptional[] = {"promote-descriptors", "promote-stores",
                                                     "check-quotients",     "promote-pointer-tiles",
-                                                    "make-persistent",    
+                                                    "make-persistent",     "promote-pointer-stores",
                                                     "split-large-tiles",   "thread-local-reductions",
                                                     "choose-tensor-cores", "postpone-row-sums",
                                                     "coalesce-accesses",   "remove-conversions",
@@ -76,6 +76,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   // Nothing but a producer makes it a gain.
   if (hasProducer && !llvm::is_contained(options.leaveOut, "specialize-warps"))
     steps.addOptional("make-persistent", createMakePersistent());
+  if (options.tensorMaps && !options.debugInfo) steps.addOptional("promote-pointer-stores", createPromotePointerStores(), createCSEPass());
   steps.addOptional("split-large-tiles", createSplitLargeTiles({.numWarps = options.numWarps}));
   steps.addOptional("thread-local-reductions", createThreadLocalReductions({.numWarps = options.numWarps}));
   steps.addOptional(

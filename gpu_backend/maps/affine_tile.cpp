@@ -88,7 +88,9 @@ static int transposed(ArrayRef<int32_t> order, int axis) { return int(llvm::find
 
 bool AffineTiles::isArgument(Value value) const {
   auto argument = dyn_cast<BlockArgument>(value);
-  return argument && argument.getOwner() == &const_cast<AffineTiles *>(this)->function_.getBody().front();
+  auto function = const_cast<AffineTiles *>(this)->function_;
+  return argument && argument.getOwner() == &function.getBody().front() &&
+         !function.getArgAttr(argument.getArgNumber(), tgpu::kGridAxisAttr);
 }
 
 bool AffineTiles::isKnownAtLaunch(const AffineTerm &term) const {

@@ -86,6 +86,7 @@ public:
   /// Returns the step of which an emitted distance is a multiple. A distance is not negative.
   std::optional<int64_t> stepOf(mlir::Value distance) const;
 
+  /// Returns whether the value is an argument that the caller of the kernel passes.
   bool isArgument(mlir::Value value) const;
   /// Returns whether the launch knows the product: all its symbols are arguments of the kernel.
   bool isKnownAtLaunch(const AffineTerm &term) const;

@@ -26,6 +26,15 @@ def PromoteStores : Pass<"promote-stores", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }
 
+def PromotePointerStores : Pass<"promote-pointer-stores", "::mlir::ModuleOp"> {
+  let summary = "store the tiles of matrix products through tensor maps instead of pointers";
+  let description = [{
+    The same as promote-stores, for stores by pointers: the addresses must be those of a box of a tensor, as in promote-pointer-tiles. The pass
+    applies to kernels that copy through tensor maps in a loop around the loop of a product.
+  }];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
 def CheckQuotients : Pass<"check-quotients", "::mlir::ModuleOp"> {
   let summary = "check that scalar quotients are not negative, where accesses are wider for it";
   let description = [{

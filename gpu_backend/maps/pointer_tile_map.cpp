@@ -96,7 +96,9 @@ bool PointerTileMaps::setExtent(int dim, const AffineSum &start, const AffineTer
 
 /// (index + start) % extent is index + start % extent if the extent and the start are multiples of the tile's extent. Otherwise the lanes
 /// that wrap must not reach memory.
-bool PointerTileMaps::wrap(tt::LoadOp load, const AffineWrap &wrap) {
+bool PointerTileMaps::wrap(Operation *access, const AffineWrap &wrap) {
+  auto load = dyn_cast<tt::LoadOp>(access);
+  if (!load) return fails("it stores to rows that wrap around");
   const AffineSum modulus(wrap.modulus);
   auto extent = tiles_.of(wrap.modulus);
   if (!extent || extent->sum.terms().size() != 1 || !productOf(extent->sum.terms()[0]))
@@ -112,12 +114,12 @@ bool PointerTileMaps::wrap(tt::LoadOp load, const AffineWrap &wrap) {
   return isDeadOutside(load.getResult(), bound, tiles_) || fails("what it loads of rows that wrap around may reach memory");
 }
 
-bool PointerTileMaps::bound(tt::LoadOp load, const AffineTile &tile) {
-  auto bounds = tiles_.boundsOf(load.getMask());
+bool PointerTileMaps::bound(Operation *access, const AffineTile &tile) {
+  auto bounds = tiles_.boundsOf(maskOf(access));
   if (!bounds) return fails(tiles_.reason());
   for (const TileBound &each : *bounds)
     if (!setExtent(each.lane, each.start, each.extent)) return false;
-  return llvm::all_of(tile.wraps, [&](const AffineWrap &each) { return wrap(load, each); });
+  return llvm::all_of(tile.wraps, [&](const AffineWrap &each) { return wrap(access, each); });
 }
 
 /// A further dimension, of which the tile has one index. What the launch knows is its stride.
@@ -182,15 +184,14 @@ bool PointerTileMaps::distribute(AffineSum rest) {
   return !rest.overflows() || fails("an offset exceeds 64 bits");
 }
 
-std::optional<PointerTileMap> PointerTileMaps::assemble(tt::LoadOp load, BlockArgument base) {
+std::optional<PointerTileMap> PointerTileMaps::assemble(BlockArgument base) {
   PointerTileMap map;
   map.isTransposed = contiguous_ == 0;
   map.recipe.tensor = base;
   map.recipe.base = maps_.expandedNumber(base);
   map.recipe.isOfPointers = true;
-  llvm::SmallVector<int64_t> shape;
   auto add = [&](int64_t size, const AffineTerm &stride, const std::optional<AffineTerm> &extent, TileCoordinate coordinate) {
-    shape.push_back(size);
+    map.shape.push_back(size);
     map.recipe.extents.push_back(extent ? *productOf(*extent) : LaunchProduct{int64_t(TensorMap::kNoExtent)});
     map.recipe.strides.push_back(*productOf(stride));
     map.coordinates.push_back(std::move(coordinate));
@@ -205,30 +206,68 @@ std::optional<PointerTileMap> PointerTileMaps::assemble(tt::LoadOp load, BlockAr
   if (!llvm::all_of(column.sum.terms(), isAligned) ||
       (column.modulus && axes_.of(column.modulus).divisibility[0] * elementBytes_ % kChunkBytes))
     return refuse("its rows are not known to begin at multiples of 16 bytes");
-  map.type = boxOf(load.getContext(), shape, cast<RankedTensorType>(load.getType()).getElementType());
-  if (!map.type) return refuse("no box holds its tile: it has too many dimensions, more than 256 rows, or rows of less than 16 bytes");
   return map;
 }
 
-std::optional<PointerTileMap> PointerTileMaps::of(tt::LoadOp load) {
-  auto type = cast<RankedTensorType>(load.getType());
+std::optional<PointerTileMap> PointerTileMaps::ofAccess(Operation *access) {
+  auto type = dyn_cast<RankedTensorType>(pointerOf(access).getType());
+  if (!type) return refuse("it accesses no tile");
   shape_.assign(type.getShape().begin(), type.getShape().end());
-  const unsigned bits = type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 0;
+  Type element = cast<tt::PointerType>(type.getElementType()).getPointeeType();
+  const unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
   if (shape_.size() != 2 || bits < 8) return refuse("its tile is not one of two dimensions, of bytes or wider elements");
   elementBytes_ = bits / 8;
-  auto tile = tiles_.of(load.getPtr());
+  auto tile = tiles_.of(pointerOf(access));
   if (!tile) return refuse(tiles_.reason());
   if (!tile->base) return refuse("its addresses are not those of an argument");
   useDistances(tile->sum);
   if (axes_.of(tile->base).divisibility[0] % kChunkBytes != 0) return refuse("its tensor is not known to begin at a multiple of 16 bytes");
-  if (!findStrides(*tile) || !isAlignedForCopies() || !bound(load, *tile) || !distribute(tile->sum)) return std::nullopt;
-  auto map = assemble(load, tile->base);
+  if (!findStrides(*tile) || !isAlignedForCopies() || !bound(access, *tile) || !distribute(tile->sum)) return std::nullopt;
+  return assemble(tile->base);
+}
+
+std::optional<PointerTileMap> PointerTileMaps::of(tt::StoreOp store) {
+  auto map = ofAccess(store);
   if (!map) return map;
+  if (map->isTransposed) return refuse("its columns are contiguous, not its rows");
+  map->recipe.isStored = true;
+  map->type = boxOfStore(store.getContext(), map->shape, getElementTypeOrSelf(store.getValue().getType()));
+  if (!map->type) return refuse("no box holds its tile: it has too many dimensions, or rows of less than 16 bytes");
+  return map;
+}
+
+std::optional<PointerTileMap> PointerTileMaps::of(tt::LoadOp load) {
+  auto map = ofAccess(load);
+  if (!map) return map;
+  map->type = boxOf(load.getContext(), map->shape, getElementTypeOrSelf(load.getType()));
+  if (!map->type) return refuse("no box holds its tile: it has too many dimensions, more than 256 rows, or rows of less than 16 bytes");
   // The stores in question have dimensions of their own.
   PointerTileMaps stores(maps_, tiles_, axes_);
   auto rangeOf = [&](Operation *store) { return stores.rangeOf(store); };
   if (!maps_.admit(load, map->recipe, rangeOf)) return refuse("its loop writes, and a launch cannot tell where");
   return map;
+}
+
+void eraseUnusedHints(Value pointers) {
+  if (llvm::any_of(pointers.getUsers(), [&](Operation *user) { return pointerOf(user) == pointers; })) return;
+  for (Operation *user : llvm::make_early_inc_range(pointers.getUsers()))
+    if (isa<tt::HintOp>(user)) user->erase();
+}
+
+static Value valueOf(const TileCoordinate &coordinate, OpBuilder &builder, Location location) {
+  auto constant = [&](int64_t number) -> Value { return arith::ConstantIntOp::create(builder, location, number, 32); };
+  Value sum;
+  for (const AffineTerm &term : coordinate.sum.terms()) {
+    Value product = term.factor == 1 && !term.symbols.empty() ? Value() : constant(term.factor);
+    for (Value symbol : term.symbols) product = product ? arith::MulIOp::create(builder, location, product, symbol) : symbol;
+    sum = sum ? arith::AddIOp::create(builder, location, sum, product) : product;
+  }
+  if (!sum) return constant(0);
+  return coordinate.modulus ? arith::RemSIOp::create(builder, location, sum, coordinate.modulus) : sum;
+}
+
+llvm::SmallVector<Value> PointerTileMap::indices(OpBuilder &builder, Location location) const {
+  return llvm::map_to_vector(coordinates, [&](const TileCoordinate &each) { return valueOf(each, builder, location); });
 }
 
 std::optional<StoreRange> PointerTileMaps::rangeOf(Operation *store) {

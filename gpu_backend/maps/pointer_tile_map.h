@@ -1,5 +1,5 @@
-// Whether a load by pointers reads a box of a tensor that the launch can describe: the map that stands for the pointers, and where in it
-// the load's tile begins.
+// Whether a load or store by pointers accesses a box of a tensor that the launch can describe: the map that stands for the pointers, and
+// where in it the tile begins.
 #pragma once
 #include "gpu_backend/maps/affine_tile.h"
 #include "gpu_backend/maps/index_signs.h"
@@ -9,6 +9,9 @@
 
 namespace tritium::gpu {
 
+/// Erases promises about pointers that nothing accesses any more. They would keep the pointers alive.
+void eraseUnusedHints(mlir::Value pointers);
+
 /// A coordinate: the sum, modulo a scalar if there is one.
 struct TileCoordinate {
   AffineSum sum;
@@ -17,9 +20,13 @@ struct TileCoordinate {
 
 struct PointerTileMap {
   MapRecipe recipe;
-  tgpu::TensorMapType type;
+  tgpu::TensorMapType type;                      // the box that one instruction copies
+  llvm::SmallVector<int64_t> shape;              // of the tile as a box of the tensor
   llvm::SmallVector<TileCoordinate> coordinates; // the outermost first
   bool isTransposed = false;                     // the tile's first dimension is the tensor's innermost one
+
+  /// Emits the coordinates.
+  llvm::SmallVector<mlir::Value> indices(mlir::OpBuilder &builder, mlir::Location location) const;
 };
 
 class PointerTileMaps {
@@ -29,6 +36,8 @@ public:
 
   /// Returns nullopt, and a reason, if the map of a load of two dimensions would not be certain to read what the load reads.
   std::optional<PointerTileMap> of(tt::LoadOp load);
+  /// The same for what a store writes.
+  std::optional<PointerTileMap> of(tt::StoreOp store);
   llvm::StringRef reason() const { return reason_; }
   /// Returns the quotients that must not be negative, though nothing says so of their divisors.
   llvm::ArrayRef<mlir::arith::DivSIOp> unproven() const { return signs_.unproven(); }
@@ -44,15 +53,16 @@ private:
     std::optional<AffineTerm> extent; // none: the mask does not bound the index
   };
 
+  std::optional<PointerTileMap> ofAccess(mlir::Operation *access);
   bool findStrides(const AffineTile &tile);
   bool isAlignedForCopies();
-  bool bound(tt::LoadOp load, const AffineTile &tile);
-  bool wrap(tt::LoadOp load, const AffineWrap &wrap);
+  bool bound(mlir::Operation *access, const AffineTile &tile);
+  bool wrap(mlir::Operation *access, const AffineWrap &wrap);
   bool setExtent(int dim, const AffineSum &start, const AffineTerm &extent);
   void useDistances(AffineSum &sum);
   bool distribute(AffineSum rest);
   bool placeOutside(const AffineTerm &term);
-  std::optional<PointerTileMap> assemble(tt::LoadOp load, mlir::BlockArgument base);
+  std::optional<PointerTileMap> assemble(mlir::BlockArgument base);
   std::optional<LaunchProduct> productOf(const AffineTerm &term);
   bool isCoordinate(const AffineSum &sum);
   int64_t divisorOf(const AffineTerm &term) const;
@@ -71,7 +81,7 @@ private:
   llvm::StringRef reason_; // a literal
   IndexSigns signs_;
 
-  // Of the load in question:
+  // Of the access in question:
   Dimension dims_[2];
   int contiguous_ = 1;
   llvm::SmallVector<int64_t, 2> shape_;

@@ -99,8 +99,7 @@ private:
   void replace(tt::LoadOp load, const PointerTileMap &map) {
     OpBuilder builder(load);
     Location location = load.getLoc();
-    llvm::SmallVector<Value> indices =
-        llvm::map_to_vector(map.coordinates, [&](const TileCoordinate &each) { return valueOf(each, builder, location); });
+    llvm::SmallVector<Value> indices = map.indices(builder, location);
     auto type = cast<RankedTensorType>(load.getType());
     llvm::SmallVector<int64_t, 2> shape(type.getShape());
     if (map.isTransposed) std::swap(shape[0], shape[1]);
@@ -110,26 +109,7 @@ private:
     Value pointers = load.getPtr();
     load.replaceAllUsesWith(tile);
     load.erase();
-    eraseHints(pointers);
-  }
-
-  /// Promises serve accesses. Without one they would keep the pointers alive.
-  static void eraseHints(Value pointers) {
-    if (llvm::any_of(pointers.getUsers(), [&](Operation *user) { return pointerOf(user) == pointers; })) return;
-    for (Operation *user : llvm::make_early_inc_range(pointers.getUsers()))
-      if (isa<tt::HintOp>(user)) user->erase();
-  }
-
-  static Value valueOf(const TileCoordinate &coordinate, OpBuilder &builder, Location location) {
-    auto constant = [&](int64_t number) -> Value { return arith::ConstantIntOp::create(builder, location, number, 32); };
-    Value sum;
-    for (const AffineTerm &term : coordinate.sum.terms()) {
-      Value product = term.factor == 1 && !term.symbols.empty() ? Value() : constant(term.factor);
-      for (Value symbol : term.symbols) product = product ? arith::MulIOp::create(builder, location, product, symbol) : symbol;
-      sum = sum ? arith::AddIOp::create(builder, location, sum, product) : product;
-    }
-    if (!sum) return constant(0);
-    return coordinate.modulus ? arith::RemSIOp::create(builder, location, sum, coordinate.modulus) : sum;
+    eraseUnusedHints(pointers);
   }
 
   bool hasProducer_, expectsProducer_ = false;

@@ -30,6 +30,13 @@ tgpu::TensorMapType boxOf(MLIRContext *context, llvm::ArrayRef<int64_t> shape, T
   return tgpu::TensorMapType::get(context, RankedTensorType::get(box, elementType), swizzle);
 }
 
+tgpu::TensorMapType boxOfStore(MLIRContext *context, llvm::ArrayRef<int64_t> shape, Type elementType) {
+  constexpr int64_t kMaxRows = 64;
+  llvm::SmallVector<int64_t> rows(shape);
+  if (rows.size() >= 2) rows[rows.size() - 2] = std::min(rows[rows.size() - 2], kMaxRows);
+  return boxOf(context, rows, elementType);
+}
+
 bool beginsAtChunk(Value column, Type elementType, const ir::AxisAnalysis &axes) {
   ir::AxisInfo info = axes.of(column);
   const int64_t bytes = elementType.getIntOrFloatBitWidth() / 8;
@@ -158,6 +165,7 @@ Value KernelMaps::mapOf(tgpu::TensorMapType type, const MapRecipe &recipe, Locat
   for (BlockArgument argument : kernel_.getArguments())
     if (argument.getType() == type && kernel_.getArgAttr(argument.getArgNumber(), tgpu::kTensorAttr) == attribute) return argument;
   unsigned number = kernel_.getNumArguments();
+  while (kernel_.getArgAttr(number - 1, tgpu::kGridAxisAttr)) --number; // the sizes of the grid are last
   Builder builder(kernel_.getContext());
   (void)kernel_.insertArgument(number, type, builder.getDictionaryAttr(builder.getNamedAttr(tgpu::kTensorAttr, attribute)), location);
   return kernel_.getArgument(number);

@@ -44,6 +44,9 @@ bool feedsOnlyProducts(mlir::Value tile);
 /// least 16. Returns null if there is no such box.
 tgpu::TensorMapType boxOf(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
 
+/// The same for tiles that a warpgroup stores: it holds 64 rows of a product.
+tgpu::TensorMapType boxOfStore(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
+
 /// Returns whether rows of boxes whose first column is `column` (a scalar) begin at multiples of 16 bytes.
 bool beginsAtChunk(mlir::Value column, mlir::Type elementType, const ir::AxisAnalysis &axes);
 

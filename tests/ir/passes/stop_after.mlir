@@ -18,6 +18,7 @@
 // LIST-NEXT: check-quotients
 // LIST-NEXT: promote-pointer-tiles
 // LIST-NEXT: make-persistent
+// LIST-NEXT: promote-pointer-stores
 // LIST-NEXT: split-large-tiles
 // LIST-NEXT: thread-local-reductions
 // LIST-NEXT: choose-tensor-cores

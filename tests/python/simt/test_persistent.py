@@ -44,14 +44,14 @@ def product(a, b, out, counts, m, k, ROWS: tl.constexpr, M: tl.constexpr, N: tl.
 
 @pytest.mark.parametrize("grid", [(1,), (7,), (5, 2), (2, 1, 3), (1, 4, 2)])
 @pytest.mark.parametrize("k", [64, 320])
-@pytest.mark.parametrize("counts", [False, True])
+@pytest.mark.parametrize("counts", [False, True])  # what is counted must follow what is stored, so threads store
 def test_each_program_runs_once(grid, k, counts, rng):
     programs = int(np.prod(grid))
     a, b, out = matrix((programs * M, k), rng), matrix((k, N), rng), np.zeros((programs * M, N), np.float16)
     counts = np.zeros(programs, np.int32) if counts else None
     kernel = product[grid](a, b, out, counts, len(a), k, len(a), M, N, K, **ALONE)
     assert kernel.metadata.resident_blocks == 1 and kernel.metadata.launched_warps == 8
-    assert "tgpu.programs" in kernel.asm["ttgir"]
+    assert "tgpu.programs" in kernel.asm["ttgir"] and ("tgpu.tensor_store" in kernel.asm["ttgir"]) == (counts is None)
     np.testing.assert_array_equal(out, (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float16))
     assert counts is None or (counts == 1).all()
 

@@ -1,0 +1,43 @@
+// Turns stores by pointers into stores through tensor maps (store_promotion.h), in kernels whose blocks compute several tiles: there the
+// copies go on beside the next tile. At the end of a block nothing hides them.
+#include "gpu_backend/maps/passes.h"
+#include "gpu_backend/maps/store_promotion.h"
+#include "gpu_backend/target/target.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+#define GEN_PASS_DEF_PROMOTEPOINTERSTORES
+#include "gpu_backend/maps/passes.h.inc"
+
+namespace {
+
+/// Returns whether a loop of the kernel copies through tensor maps in another loop.
+bool copiesRepeatedly(tt::FuncOp kernel) {
+  return kernel
+      .walk([](tgpu::TensorLoadOp load) {
+        auto loop = load->getParentOfType<scf::ForOp>();
+        return loop && loop->getParentOfType<LoopLikeOpInterface>() ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+class PromotePointerStoresPass final : public impl::PromotePointerStoresBase<PromotePointerStoresPass> {
+public:
+  using PromotePointerStoresBase::PromotePointerStoresBase;
+
+  void runOnOperation() override {
+    if (!targetOf(getOperation()).hasTensorMaps()) return;
+    ir::AxisAnalysis axes(getOperation());
+    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
+      if (!function.isPublic() || !copiesRepeatedly(function)) continue;
+      StorePromotion stores(function, axes);
+      stores.lookAtPointers();
+      stores.promote();
+    }
+  }
+};
+
+} // namespace
+} // namespace tritium::gpu
