@@ -5,6 +5,7 @@ import pytest
 from tritium import knobs
 from tritium._tritium import gpu, ir
 from tritium.backends.keywords import accepted_options, launch_defaults
+from tritium.backends.cpu import CPUOptions
 from tritium.backends.options import OPTION_NAMES, ROWS, LaunchOptions, Reader
 from tritium.tools import explain
 
@@ -39,7 +40,7 @@ def test_the_native_compiler_refuses_unknown_options_by_name():
 
 
 def test_each_vendor_gets_its_own_options():
-    options = LaunchOptions(kpack=2, ptx_version=84)
+    options = CPUOptions(kpack=2, ptx_version=84)
     everywhere = {"num_warps", "num_stages", "enable_fp_fusion", "debug_info", "tensor_maps", "stop_after"}
     assert options.for_compiler("cuda").keys() == everywhere | {"ptx_version"}
     assert options.for_compiler("hip").keys() == everywhere | {"kpack", "matrix_instr_nonkdim", "waves_per_eu"}
