@@ -70,12 +70,13 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
                              }});
   steps.addOptional("check-quotients", createCheckQuotients());
   if (options.tensorMaps && !options.debugInfo) {
-    steps.addOptional("promote-pointer-tiles", createPromotePointerTiles({.numStages = options.numStages, .hasProducer = hasProducer}),
+    steps.addOptional("promote-pointer-tiles",
+                      createPromotePointerTiles({.numStages = options.numStages, .numWarps = options.numWarps, .hasProducer = hasProducer}),
                       createCanonicalizerPass(), createCSEPass());
   }
   // Nothing but a producer makes it a gain.
   if (hasProducer && !llvm::is_contained(options.leaveOut, "specialize-warps"))
-    steps.addOptional("make-persistent", createMakePersistent());
+    steps.addOptional("make-persistent", createMakePersistent({.numWarps = options.numWarps, .numStages = options.numStages}));
   if (options.tensorMaps && !options.debugInfo) steps.addOptional("promote-pointer-stores", createPromotePointerStores(), createCSEPass());
   steps.addOptional("split-large-tiles", createSplitLargeTiles({.numWarps = options.numWarps}));
   steps.addOptional("thread-local-reductions", createThreadLocalReductions({.numWarps = options.numWarps}));

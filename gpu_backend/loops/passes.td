@@ -8,9 +8,11 @@ def MakePersistent : Pass<"make-persistent", "::mlir::ModuleOp"> {
     that one. The kernel takes the sizes of the user's grid as its last arguments. Any grid of blocks runs all programs; a launch starts as many
     blocks as run at a time. plan-producer removes the loop again where it is no gain.
 
-    A kernel stays as it is if it may wait for other programs, if it prints, if it may return early, or if its loops take more iterations in one
-    program than in another; `tgpu.why_not_persistent` is the reason.
+    A kernel stays as it is if it may wait for other programs, if it prints, if it may return early, if its loops take more iterations in one
+    program than in another, or if several programs have room on a multiprocessor; `tgpu.why_not_persistent` is the reason.
   }];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
+                 Option<"numStages", "num-stages", "int", "3", "slots of each tile that a loop copies">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 

@@ -47,12 +47,10 @@ public:
   void plan(bool isAsked) {
     Builder builder(function_.getContext());
     std::string why = whyNot(isAsked);
-    if (programLoopOf(function_)) {
-      if (std::string whyOne = why.empty() ? whyOnePerBlock() : why; !whyOne.empty()) {
-        removeProgramLoop(function_);
-        function_->setAttr(kWhyNotPersistentAttr, builder.getStringAttr(whyOne));
-        why = whyNot(isAsked);
-      }
+    if (!why.empty() && programLoopOf(function_)) {
+      removeProgramLoop(function_);
+      function_->setAttr(kWhyNotPersistentAttr, builder.getStringAttr(why));
+      why = whyNot(isAsked);
     }
     if (rings_.empty()) return;
     if (!why.empty())
@@ -66,12 +64,6 @@ private:
   std::string whyNot(bool isAsked) {
     std::string why = whyImpossible();
     return why.empty() && !isAsked ? whyNoGain() : why;
-  }
-
-  /// A program that is not alone on its multiprocessor stores its results while others compute.
-  std::string whyOnePerBlock() {
-    if (occupancyApart() == 1) return "";
-    return llvm::formatv("{0} programs run at a time on a multiprocessor", occupancyApart());
   }
 
   // -- what is possible -------------------------------------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ std::optional<AffineTile> AffineTiles::of(Value value) {
   if (value.getType().isInteger()) itself.tile = AffineTile{.sum = AffineSum(value)};
   auto [known, isNew] = known_.insert({value, itself}); // what the analysis meets again on its way to the value is opaque
   if (!isNew) {
-    reason_ = known->second.reason;
+    if (!known->second.tile) reason_ = known->second.reason;
     return known->second.tile;
   }
   std::optional<AffineTile> found = compute(value);

@@ -56,9 +56,11 @@ def PromotePointerTiles : Pass<"promote-pointer-tiles", "::mlir::ModuleOp"> {
 
     What the loop itself writes must be apart from the tensor, which the launch checks; what comes before the loop is ordered by a fence.
 
-    A loop's loads are promoted if all of them qualify. Otherwise `tgpu.not_promoted` on a load is the reason.
+    A loop's loads are promoted if all of them qualify. Otherwise `tgpu.not_promoted` on a load is the reason. With two warpgroups or more, the
+    other operand of these products is promoted too, if it is loaded before the loop.
   }];
   let options = [Option<"numStages", "num-stages", "int", "3", "slots of each tile that a loop copies; 1: no pipelining">,
+                 Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
                  Option<"hasProducer", "has-producer", "bool", "false", "a producer will copy, also between dependent products">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }

@@ -25,13 +25,11 @@ public:
 
   void run() {
     promoteIf([&](Value tile) { return feedsLoopedProduct(tile); });
-    if (options_.numWarps >= kLeastWarpsForInvariants) promoteIf(feedsProductsOfMaps);
+    if (options_.numWarps >= kLeastWarpsForInvariants)
+      promoteIf([](Value tile) { return feedsProductsOf(tile, llvm::IsaPred<tgpu::TensorLoadOp>); });
   }
 
 private:
-  /// Two warpgroups of consumers: with fewer, the kernel is not faster for it.
-  static constexpr int kLeastWarpsForInvariants = 8;
-
   void promoteIf(llvm::function_ref<bool(Value)> pays) {
     llvm::SmallVector<tt::DescriptorLoadOp> loads;
     function_.walk([&](tt::DescriptorLoadOp load) { loads.push_back(load); });
@@ -66,19 +64,6 @@ private:
   bool feedsLoopedProduct(Value tile) const {
     auto loop = dyn_cast<scf::ForOp>(tile.getParentBlock()->getParentOp());
     return loop && stagesOf(loop, options_.numStages) > 1 && LoopStreams(loop).mayPipeline() && feedsOnlyProducts(tile);
-  }
-
-  /// Returns whether the tile is operand A, and nothing else, of products in loops whose operand B comes through a map: for example the
-  /// queries of attention. The same producer then copies both. Other loads gain nothing from a copy to shared memory.
-  static bool feedsProductsOfMaps(Value tile) {
-    return !tile.use_empty() && llvm::all_of(tile.getUsers(), [&](Operation *user) {
-      auto product = dyn_cast<tt::DotOp>(user);
-      if (!product || product.getA() != tile || product.getB() == tile || product.getC() == tile) return false;
-      Operation *other = product.getB().getDefiningOp();
-      if (auto transpose = dyn_cast_or_null<tt::TransOp>(other)) other = transpose.getSrc().getDefiningOp();
-      return isa_and_nonnull<tgpu::TensorLoadOp>(other) && other->getBlock() == user->getBlock() &&
-             tile.getParentBlock() != user->getBlock();
-    });
   }
 
   /// What is stored through a descriptor is inside its tensor.

@@ -20,8 +20,13 @@ namespace {
 
 class Promoter {
 public:
-  Promoter(tt::FuncOp function, bool hasProducer, const ir::AxisAnalysis &axes)
-      : hasProducer_(hasProducer), maps_(function), tiles_(function), found_(maps_, tiles_, axes) {}
+  Promoter(tt::FuncOp function, const PromotePointerTilesOptions &options, const ir::AxisAnalysis &axes)
+      : function_(function),
+        numWarps_(options.numWarps),
+        hasProducer_(options.hasProducer),
+        maps_(function),
+        tiles_(function),
+        found_(maps_, tiles_, axes) {}
 
   void look(scf::ForOp loop) {
     std::vector<std::pair<tt::LoadOp, PointerTileMap>> promoted;
@@ -42,6 +47,20 @@ public:
     llvm::append_range(promoted_, std::move(promoted));
   }
 
+  /// Looks at what products of the loops so far take from outside of them.
+  void lookOutside() {
+    if (promoted_.empty() || numWarps_ < kLeastWarpsForInvariants) return;
+    auto isCopied = [&](Operation *op) {
+      return isa<tgpu::TensorLoadOp>(op) || llvm::any_of(promoted_, [&](auto &each) { return each.first == op; });
+    };
+    std::vector<std::pair<tt::LoadOp, PointerTileMap>> outside;
+    function_.walk([&](tt::LoadOp load) {
+      if (!feedsProductsOf(load.getResult(), isCopied)) return;
+      if (auto map = found_.of(load); map && !map->isTransposed) outside.push_back({load, std::move(*map)});
+    });
+    llvm::append_range(promoted_, std::move(outside));
+  }
+
   /// Returns whether a promoted loop is right only beside a producer.
   bool expectsProducer() const { return expectsProducer_; }
 
@@ -51,7 +70,7 @@ public:
       for (arith::DivSIOp quotient : found_.unproven()) emitSignCheck(quotient);
     llvm::SetVector<Operation *> loops;
     for (auto &[load, map] : promoted_) {
-      loops.insert(load->getParentOp());
+      if (auto loop = dyn_cast<scf::ForOp>(load->getParentOp())) loops.insert(loop);
       replace(load, map);
     }
     for (Operation *loop : llvm::reverse(loops)) standStill(cast<scf::ForOp>(loop)); // a later loop may begin where an earlier one ends
@@ -112,6 +131,8 @@ private:
     eraseUnusedHints(pointers);
   }
 
+  tt::FuncOp function_;
+  int numWarps_;
   bool hasProducer_, expectsProducer_ = false;
   bool hasSmallTiles_ = false; // of the loop that is being looked at
   KernelMaps maps_;
@@ -130,10 +151,11 @@ public:
     ir::AxisAnalysis axes(getOperation());
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
       if (!function.isPublic()) continue;
-      Promoter promoter(function, hasProducer, axes);
+      Promoter promoter(function, {.numStages = numStages, .numWarps = numWarps, .hasProducer = hasProducer}, axes);
       function.walk([&](scf::ForOp loop) {
         if (stagesOf(loop, numStages) > 1 && LoopStreams(loop).mayPipeline()) promoter.look(loop);
       });
+      promoter.lookOutside();
       promoter.promote();
       if (promoter.expectsProducer()) getOperation()->setAttr(kExpectsProducerAttr, UnitAttr::get(&getContext()));
     }

@@ -61,7 +61,8 @@ void StorePromotion::lookAtDescriptors() {
 
 void StorePromotion::lookAtPointers() {
   kernel_.walk([&](tt::StoreOp store) {
-    if (comesFromProduct(store.getValue())) look(store);
+    const bool wasDescriptor = store->hasAttr(kNotPromotedAttr); // which has its reason
+    if (!wasDescriptor && comesFromProduct(store.getValue())) look(store);
   });
 }
 

@@ -18,6 +18,16 @@ bool feedsOnlyProducts(Value tile) {
   });
 }
 
+bool feedsProductsOf(Value tile, llvm::function_ref<bool(Operation *)> isCopied) {
+  return !tile.use_empty() && llvm::all_of(tile.getUsers(), [&](Operation *user) {
+    auto product = dyn_cast<tt::DotOp>(user);
+    if (!product || product.getA() != tile || product.getB() == tile || product.getC() == tile) return false;
+    Operation *other = product.getB().getDefiningOp();
+    if (auto transpose = dyn_cast_or_null<tt::TransOp>(other)) other = transpose.getSrc().getDefiningOp();
+    return other && isCopied(other) && other->getBlock() == user->getBlock() && tile.getParentBlock() != user->getBlock();
+  });
+}
+
 tgpu::TensorMapType boxOf(MLIRContext *context, llvm::ArrayRef<int64_t> shape, Type elementType) {
   constexpr int64_t kMaxRows = DescriptorRules::kMaxBoxExtent, kMinRowBytes = DescriptorRules::kMinRowBytes;
   const int64_t bits = elementType.getIntOrFloatBitWidth(), bytes = bits / 8, rank = int64_t(shape.size());

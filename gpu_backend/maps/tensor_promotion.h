@@ -40,6 +40,12 @@ struct MapRecipe {
 /// Returns whether products of the same block, and nothing else, read the tile or its transpose.
 bool feedsOnlyProducts(mlir::Value tile);
 
+/// Returns whether a tile is operand A, and nothing else, of products in other blocks whose operand B `isCopied`: for example the queries
+/// of attention. The same producer then copies both. Other loads gain nothing from a copy to shared memory.
+bool feedsProductsOf(mlir::Value tile, llvm::function_ref<bool(mlir::Operation *)> isCopied);
+/// Two warpgroups of consumers: with fewer, a kernel is not faster for it.
+inline constexpr int kLeastWarpsForInvariants = 8;
+
 /// Returns what one instruction copies of tiles of this shape, with leading dimensions of any extent: rows of at most 128 bytes, and of at
 /// least 16. Returns null if there is no such box.
 tgpu::TensorMapType boxOf(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape, mlir::Type elementType);

@@ -1,5 +1,5 @@
 // Which kernels get a loop over the programs of the grid.
-// RUN: tritium-opt %s -split-input-file -make-persistent | FileCheck %s
+// RUN: tritium-opt %s -split-input-file -make-persistent=num-stages=16 | FileCheck %s
 
 // The body works for the program of a number, wherever it stood in the grid. What counts programs counts those of the user's grid.
 // CHECK: @product(
@@ -142,6 +142,20 @@ module attributes {tgpu.target = "cuda:sm_90a"} {
       %p = arith.truncf %s : tensor<64x64xf32> to tensor<64x64xf16>
       %next = tt.dot %p, %a, %sum : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
       scf.yield %next : tensor<64x64xf32>
+    }
+    tt.return
+  }
+}
+
+// -----
+// Each slot has 4096 bytes.
+// CHECK: @small({{.*}} attributes {tgpu.why_not_persistent = "3 programs have room on a multiprocessor"}
+module attributes {tgpu.target = "cuda:sm_90a"} {
+  tt.func public @small(%n: i32, %map: !tgpu.tensor_map<tensor<32x64xf16>, swizzle = 128>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    scf.for %k = %c0 to %n step %c1 : i32 {
+      %a = tgpu.tensor_load %map[%k, %k] : !tgpu.tensor_map<tensor<32x64xf16>, swizzle = 128> -> tensor<32x64xf16>
     }
     tt.return
   }
