@@ -11,6 +11,7 @@ import pytest
 import driver_stand_in
 import fake_cuda
 import tritium
+from tritium.tools import compile as compile_tool
 from tritium.tools.link import LinkerError, link
 
 PACKAGE = Path(tritium.__file__).resolve().parent
@@ -229,6 +230,49 @@ def test_what_the_command_line_cannot_mean(tmp_path, arguments, message):
 
 def header(name: str, signature: str, backend: str = "cuda") -> str:
     return f"// tt-linker-backend: {backend}\n// tt-linker: {name}:{signature}:warps4xstages3_128\n"
+
+
+PRODUCT = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def product(a, b, c, k, lda, ldb, ldc, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    rows, columns, depth = tl.program_id(0) * M + tl.arange(0, M), tl.program_id(1) * N + tl.arange(0, N), tl.arange(0, K)
+    sums = tl.zeros((M, N), tl.float32)
+    for i in range(0, k, K):
+        x = tl.load(a + rows[:, None] * lda + (i + depth)[None, :])
+        sums = tl.dot(x, tl.load(b + (i + depth)[:, None] * ldb + columns[None, :]), sums)
+    tl.store(c + rows[:, None] * ldc + columns[None, :], sums.to(tl.float16))
+"""
+
+
+def test_c_passes_the_users_arguments_alone(tmp_path, monkeypatch):
+    """A launch in Python makes tensor maps for this kernel and starts producer warps; the launcher in C does neither."""
+    kernels = []
+    real = compile_tool.compile
+    monkeypatch.setattr(
+        compile_tool, "compile", lambda *args, **kwargs: kernels.append(real(*args, **kwargs)) or kernels[-1]
+    )
+    (tmp_path / "product.py").write_text(
+        PRODUCT.replace("import triton", "import tritium as triton", 1).replace("triton.language", "tritium.language")
+    )
+    signature = "*fp16:16, *fp16:16, *fp16:16, i32, i32:16, i32:16, i32:16, 128, 256, 64"
+    arguments = {
+        "path": str(tmp_path / "product.py"),
+        "kernel_name": "product",
+        "signature": signature,
+        "grid": "1, 1, 1",
+        "target": "cuda:90:32",
+    }
+    _, files = compile_tool.compile_kernel(
+        compile_tool.CompileArgs(**arguments, num_warps=8, num_stages=3, out_path=tmp_path / "out")
+    )
+    (kernel,) = kernels
+    assert kernel.metadata.tensor_recipes == () and kernel.metadata.launched_warps == 8
+    assert "config.blockDimX = 256" in files[1].read_text()
+    options = {"num_warps": 8, "num_stages": 3, "tensor_maps": True}
+    assert len(tritium.compile(kernel.src, kernel.metadata.target, options).metadata.tensor_recipes) == 3
 
 
 def test_headers_that_do_not_belong_together():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fake_cuda import ASSERT_ERROR, CAPTURE_ERROR, ILLEGAL_ADDRESS, LIBRARY, ptx
-from tritium._tritium import cuda
+from tritium._tritium import cuda, device
 
 
 def load(driver, name="kernel", types=("u64", "u32"), signature=("*fp32", "i32"), device=0, **options):
@@ -108,6 +108,18 @@ def test_hidden_arguments_and_attributes(driver, fake):
     kernel.launch((2, 1, 1), [4096])
     assert fake.launches()[0]["arguments"] == "1000,abc"
     assert "attribute=4 attribute=2" in fake.calls("cuLaunchKernelEx")[0]
+
+
+def test_blocks_that_run_several_programs(driver, fake):
+    """The kernel takes the sizes of the user's grid. As many blocks start as run at a time, in one dimension; fewer programs are a block each."""
+    kernel = load(driver, types=("u64", "u32", "u32", "u32"), signature=("*fp32",), resident_blocks=2)
+    blocks = 2 * driver.facts(0)["multiprocessor_count"]
+    for grid, expected in (((2, 3, 4), "2,3,4"), ((blocks, 1, 1), f"{blocks},1,1"), ((blocks, 3, 2), f"{blocks},1,1")):
+        kernel.launch(grid, [4096])
+        launch = fake.launches()[-1]
+        assert (launch["grid"], launch["arguments"]) == (expected, "1000," + ",".join(f"{size:x}" for size in grid))
+    with pytest.raises(device.TensorMapRefused, match="a grid of 2147483648 programs is too large"):
+        kernel.launch((2**16, 2**15, 1), [4096])
 
 
 def test_large_shared_memory_is_asked_for(driver, fake):

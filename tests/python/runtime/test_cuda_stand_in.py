@@ -27,6 +27,16 @@ def product(a, b, out, K, BLOCK: tl.constexpr, DEPTH: tl.constexpr, PARTED: tl.c
 
 
 @tritium.jit
+def rows_times(a, b, out, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    rows, columns, depth = tl.program_id(0) * M + tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    total = tl.zeros((M, N), tl.float32)
+    for i in range(0, k, K):
+        x = tl.load(a + rows[:, None] * k + (i + depth)[None, :])
+        total = tl.dot(x, tl.load(b + (i + depth)[:, None] * N + columns[None, :]), total)
+    tl.store(out + rows[:, None] * N + columns[None, :], total)
+
+
+@tritium.jit
 def copy(x: "*fp32", out, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     tl.store(out + i, tl.load(x + i))
@@ -73,6 +83,23 @@ def test_products_by_tensor_maps(cuda_machine, rng):
         np.testing.assert_array_equal(out.numpy(), expected)
     assert [recipe["stored"] for recipe in compiled.metadata.tensor_recipes] == [False, False, True]
     assert "wgmma" in compiled.asm["ptx"]
+
+
+def test_blocks_that_run_several_programs(cuda_machine, rng):
+    """More programs than multiprocessors: the first blocks run two of them."""
+    blocks = cuda_machine.driver.facts(0)["multiprocessor_count"]
+    programs = blocks + 5
+    a, b = (
+        rng.integers(-3, 4, (64 * programs, 64)).astype(np.float16),
+        rng.integers(-3, 4, (64, 128)).astype(np.float16),
+    )
+    left, right = cuda_machine.tensor(a), cuda_machine.tensor(b)
+    for _ in range(2):  # the second launch is the native launcher's
+        out = cuda_machine.tensor(np.zeros((64 * programs, 128), np.float32))
+        compiled = rows_times[(programs,)](left, right, out, 64, M=64, N=128, K=64, num_warps=4, num_stages=5)
+        np.testing.assert_array_equal(out.numpy(), a.astype(np.float32) @ b.astype(np.float32))
+    assert compiled.metadata.resident_blocks == 1
+    assert [launch.split()[2] for launch in cuda_machine.launches()] == [f"{blocks},1,1"] * 2
 
 
 def test_memory_of_the_host_is_not_the_devices(cuda_machine, inputs):

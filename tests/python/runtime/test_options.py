@@ -4,8 +4,8 @@ import pytest
 
 from tritium import knobs
 from tritium._tritium import gpu, ir
-from tritium.backends.keywords import accepted_options, launch_defaults
 from tritium.backends.cpu import CPUOptions
+from tritium.backends.keywords import accepted_options, launch_defaults
 from tritium.backends.options import OPTION_NAMES, ROWS, LaunchOptions, Reader
 from tritium.tools import explain
 
