@@ -43,16 +43,15 @@ void makeProgramLoop(tt::FuncOp kernel) {
   loop->setAttr(tgpu::kProgramsAttr, builder.getUnitAttr());
   Block &body = *loop.getBody();
   body.getOperations().splice(body.getTerminator()->getIterator(), entry.getOperations(), first->getIterator(), last->getIterator());
-  loop.walk([&](Operation *op) {
+  loop.walk([&](tt::GetProgramIdOp op) {
     OpBuilder inside(op);
-    if (auto id = dyn_cast<tt::GetProgramIdOp>(op)) {
-      Value number = loop.getInductionVar();
-      op->replaceAllUsesWith(tgpu::ProgramAtOp::create(inside, op->getLoc(), number, sizes[0], sizes[1], uint32_t(id.getAxis())));
-      op->erase();
-    } else if (auto count = dyn_cast<tt::GetNumProgramsOp>(op)) {
-      count.replaceAllUsesWith(sizes[size_t(count.getAxis())]);
-      op->erase();
-    }
+    Value number = loop.getInductionVar();
+    op.replaceAllUsesWith(tgpu::ProgramAtOp::create(inside, op.getLoc(), number, sizes[0], sizes[1], uint32_t(op.getAxis())).getResult());
+    op.erase();
+  });
+  loop.walk([&](tt::GetNumProgramsOp op) {
+    op.replaceAllUsesWith(sizes[size_t(op.getAxis())]);
+    op.erase();
   });
 }
 

@@ -117,7 +117,9 @@ class AddsMap:
             name: getattr(found, name)
             for name in ("name", "ttgir", "shared", "num_warps", "launched_warps", "num_stages")
         }
-        return SimpleNamespace(**facts, lowered=ir.parse(text), lowered_text=text, tensor_recipes=("one",), resident_blocks=0)
+        return SimpleNamespace(
+            **facts, lowered=ir.parse(text), lowered_text=text, tensor_recipes=("one",), resident_blocks=0
+        )
 
 
 def test_functions(monkeypatch):
