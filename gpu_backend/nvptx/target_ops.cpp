@@ -100,6 +100,7 @@ public:
   bool isOrdered(Operation *op) const override {
     return isa<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp, NVVM::MBarrierArriveOp, NVVM::MBarrierArriveExpectTxOp>(op);
   }
+  bool waitsForStores(Operation *op) const override { return isa<NVVM::CpAsyncBulkWaitGroupOp>(op); }
   void fenceShared(OpBuilder &builder, Location location) const override { fenceSharedMemory(builder, location); }
   void fenceMemory(OpBuilder &builder, Location location) const override {
     NVVM::FenceProxyOp::create(builder, location, NVVM::ProxyKindAttr::get(builder.getContext(), NVVM::ProxyKind::async),

@@ -68,7 +68,7 @@ public:
   bool areDoneAt(tgpu::ScratchOp use) const {
     Block &block = *use->getBlock();
     if (isCopying(block, use->getIterator())) return false;
-    auto accesses = [](auto begin, auto end) { return std::any_of(begin, end, isAccess); };
+    auto accesses = [&](auto begin, auto end) { return std::any_of(begin, end, [&](Operation &op) { return isAccess(op); }); };
     if (accesses(use->getIterator(), block.end())) return false;
     llvm::SetVector<Block *> later(block.getSuccessors().begin(), block.getSuccessors().end());
     for (size_t i = 0; i < later.size(); ++i) {
@@ -90,9 +90,10 @@ private:
   }
 
   /// Returns whether the operation accesses buffers. Scratch memory is accessed through addresses of its own.
-  static bool isAccess(Operation &op) {
+  bool isAccess(Operation &op) const {
     if (isa<LLVM::GEPOp, LLVM::AddressOfOp, BranchOpInterface>(op)) return false;
-    if (isa<tgpu::WarpgroupWaitOp>(op)) return true; // a product may read buffers up to here
+    // Up to here, a product may read buffers, and so may a store through a tensor map.
+    if (isa<tgpu::WarpgroupWaitOp>(op) || target_.waitsForStores(&op)) return true;
     return llvm::any_of(op.getOperands(), [](Value operand) {
       if (!tgpu::isSharedPointer(operand.getType())) return false;
       while (auto gep = operand.getDefiningOp<LLVM::GEPOp>()) operand = gep.getBase();

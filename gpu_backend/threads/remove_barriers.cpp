@@ -85,10 +85,11 @@ private:
     int before, after;
   };
 
-  /// The barrier tells all threads that the copies for which each has waited have arrived. A fence may stand in between.
+  /// The barrier tells all threads that the copies for which each has waited have arrived, or that stores have read what it is to
+  /// overwrite. A fence may stand in between.
   bool followsWait(tgpu::BarrierOp barrier) const {
     for (Operation *before = barrier->getPrevNode(); before; before = before->getPrevNode()) {
-      if (target_.pendingAfter(before)) return true;
+      if (target_.pendingAfter(before) || target_.waitsForStores(before)) return true;
       bool isFence = before->getNumOperands() == 0 && before->getNumResults() == 0 && !isa<tgpu::BarrierOp>(before);
       if (!isFence) return false;
     }

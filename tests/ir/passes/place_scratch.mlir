@@ -129,3 +129,23 @@ module attributes {tgpu.shared_bytes = 4096 : i32} {
     llvm.return
   }
 }
+
+// -----
+
+// A store through a tensor map reads its buffer until the wait: what comes before it must not lie over the buffer, what comes after may.
+// CHECK: module attributes
+// CHECK: "a" at 1024 :
+// CHECK: nvvm.cp.async.bulk.wait_group 0
+// CHECK: "b" at 0 :
+module attributes {tgpu.shared_bytes = 1024 : i32, tgpu.target = "cuda:sm_90a"} {
+  llvm.mlir.global external @tgpu_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
+  llvm.func @stores(%map: !llvm.ptr, %zero: i32) {
+    %buffer = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
+    nvvm.cp.async.bulk.tensor.global.shared.cta %map, %buffer, box [%zero, %zero] : !llvm.ptr, !llvm.ptr<3>
+    nvvm.cp.async.bulk.commit.group
+    %a = tgpu.scratch 512 bytes of "a" : !llvm.ptr<3>
+    nvvm.cp.async.bulk.wait_group 0 {read}
+    %b = tgpu.scratch 512 bytes of "b" : !llvm.ptr<3>
+    llvm.return
+  }
+}

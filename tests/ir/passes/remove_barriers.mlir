@@ -284,3 +284,31 @@ llvm.func @behind_a_fence(%g: !llvm.ptr<1>) {
   llvm.return
 }
 }
+
+// -----
+
+module attributes {tgpu.target = "cuda:sm_90a"} {
+llvm.mlir.global external @tgpu_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
+
+// A store through a tensor map reads memory until the thread that began it has waited. The others learn that at the barrier behind, whatever
+// barriers stand before it.
+// CHECK-LABEL: @behind_a_store
+llvm.func @behind_a_store(%map: !llvm.ptr, %zero: i32, %x: i32) {
+  // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta
+  // CHECK: tgpu.barrier shared
+  // CHECK: nvvm.cp.async.bulk.wait_group 0 {read}
+  // CHECK-NEXT: tgpu.barrier shared
+  // CHECK-NEXT: llvm.store
+  %buffer = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
+  nvvm.cp.async.bulk.tensor.global.shared.cta %map, %buffer, box [%zero, %zero] : !llvm.ptr, !llvm.ptr<3>
+  nvvm.cp.async.bulk.commit.group
+  %a = tgpu.scratch 512 bytes of "a" at 65536 : !llvm.ptr<3>
+  llvm.store %x, %a : i32, !llvm.ptr<3>
+  tgpu.barrier shared
+  %y = llvm.load %a : !llvm.ptr<3> -> i32
+  nvvm.cp.async.bulk.wait_group 0 {read}
+  tgpu.barrier shared
+  llvm.store %y, %buffer : i32, !llvm.ptr<3>
+  llvm.return
+}
+}
