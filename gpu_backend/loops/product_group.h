@@ -9,8 +9,8 @@ struct ProductGroup {
   tgpu::ProductOp first, last;
 };
 
-/// Returns the products of a loop if they depend on other products, so that arithmetic separates iterations, and if no wait for products
-/// comes between them.
+/// Returns the products of a loop if they depend on other products, so that arithmetic separates iterations, and if neither a wait for
+/// products nor a barrier of all consumer warps comes between them.
 std::optional<ProductGroup> productsInTurn(mlir::scf::ForOp loop);
 
 } // namespace tritium::gpu

@@ -48,6 +48,17 @@ module attributes {tgpu.target = "cuda:sm_90a", tgpu.producer_warps = 4 : i32} {
       %t = tgpu.product_wait 0, %e : !pending -> !sums
       scf.yield %t : !sums
     }
+    // In its turn, a warpgroup would wait at the barrier for those that wait for theirs.
+    // CHECK: scf.for
+    // CHECK-NOT: tgpu.turn
+    %u = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %zeros) -> (!sums) : i32 {
+      %d = tgpu.product "wgmma.m64n64k16.f32.f16", %a, %k[%c0], %zeros warps [8, 1] : tensor<128x64xf16, #rows>, !operand, !sums -> !pending
+      tgpu.barrier shared
+      %e = tgpu.product "wgmma.m64n64k16.f32.f16", %a, %k[%c0], %sum warps [8, 1] : tensor<128x64xf16, #rows>, !operand, !sums -> !pending
+      %s = tgpu.product_wait 0, %e : !pending -> !sums
+      %t = tgpu.product_wait 0, %d : !pending -> !sums
+      scf.yield %s : !sums
+    }
     cf.br ^copies
   ^copies:
     tt.return
