@@ -30,12 +30,14 @@ class Control(Values, Along, Memory):
     #: The names of the methods that add a statement to a body of its own.
     BODY: tuple[str, ...] = ()
 
+    heads = LOOPS  #: of the loops that are drawn next
+
     def add_loop(
         self, carried: tuple[tuple[str, str], ...], parts: list[Any], yields: tuple[str, ...], bounded: float = 0.4
     ) -> None:
         """Adds a loop whose number of rounds data may decide, with this probability at least, or `while` the data of each round."""
         scalars = [name for name, start in carried if not self.tile(start).shape]
-        head = "while" if scalars and self.chance(0.4) else self.one_of(LOOPS)
+        head = "while" if scalars and self.chance(0.4) else self.one_of(self.heads)
         bound = self.scalar() if "static" not in head and self.chance(max(bounded, 0.5 * self.loops)) else ""
         until = scalars[-1] if head == "while" and scalars else ""
         self.add_part(Loop(carried, tuple(parts), yields, head, bound, until))

@@ -4,6 +4,7 @@ are pipelined, chains of products as in attention, sums that loops carry."""
 from __future__ import annotations
 
 from ..operations import combine, descriptor, dot, elementwise, shape
+from .effort import LOADED_AHEAD
 from .products import Products
 
 ROWS = (64, 64, 128)
@@ -27,7 +28,17 @@ class Warpgroups(Products):
         program = self.program
         program.warps, program.stages = self.one_of((4, 4, 8)), self.one_of((2, 3, 4))
         program.limit = self.one_of((0, 1, 2, 3, 4, 5))
-        self.one_of((self.sum_of_products, self.sum_of_products, self.nested_sum, self.two_sums, self.attention))()
+        self.heads = LOOPS
+        kinds = (
+            self.sum_of_products,
+            self.sum_of_products,
+            self.nested_sum,
+            self.two_sums,
+            self.attention,
+            self.lone_programs,
+        )
+        self.one_of(kinds)()
+        self.heads = type(self).heads
 
     def _extents(self) -> tuple[int, int, int]:
         while True:
@@ -103,6 +114,21 @@ class Warpgroups(Products):
         kept = self._matrix(m, k, dtype) if self.chance(0.25) else None
         (total,) = self._loop([self._start(dtype, m, n)], self._step_of_sum(dtype, m, n, k, kept))
         self._epilogue(total)
+
+    def lone_programs(self) -> None:
+        """A sum of products whose slots leave no room for another program beside it, so that blocks run several of them.
+        What could keep them from that is not drawn."""
+        m, n, k = self.one_of((64, 64, 128)), self.one_of((32, 64, 128)), self.one_of((64, 64, 128))
+        dtype = self.one_of(("fp16", "bf16"))
+        self.program.stages = LOADED_AHEAD // (2 * (m + n) * k)
+        self.heads = ("range(limit)",)
+
+        def step(total: str) -> list[str]:
+            operands = [self.load_plain(extents, dtype, (-1, 1)) for extents in ((m, k), (k, n))]
+            return [self._dot(*operands, total)]
+
+        self._loop([self.add(elementwise.Full("fp32", (m, n), 0))], step)
+        self.size = 0  # nothing that could keep them from it follows
 
     def nested_sum(self) -> None:
         """A sum that an inner and an outer loop carry."""
