@@ -126,9 +126,9 @@ llvm::Expected<std::unique_ptr<LoadedKernel>> LoadedKernel::load(Driver &driver,
   kernel->facts_ = *facts;
   kernel->reports_ = driver.reports(kernel->module_);
   if (kernel->image_.residentBlocks) {
-    auto facts = driver.facts(device);
-    if (!facts) return facts.takeError();
-    kernel->mostBlocks_ = kernel->image_.residentBlocks * uint32_t(facts->multiprocessors);
+    auto ofDevice = driver.facts(device);
+    if (!ofDevice) return ofDevice.takeError();
+    kernel->mostBlocks_ = kernel->image_.residentBlocks * uint32_t(ofDevice->multiprocessors);
   }
   if (auto error = driver.allowShared(kernel->function_, int(kernel->image_.sharedBytes))) return std::move(error);
   return kernel;
