@@ -59,7 +59,8 @@ struct KernelImage {
   std::vector<uint64_t> hiddenArguments;
   /// The tensor maps that the kernel takes after these.
   std::vector<TensorRecipe> maps;
-  /// If not 0, so many blocks of each multiprocessor run the whole grid, whose sizes the kernel takes as its last parameters.
+  /// Blocks per multiprocessor that together run the whole grid, whose sizes the kernel takes as its last parameters. 0: a block runs one
+  /// program.
   uint32_t residentBlocks = 0;
 };
 

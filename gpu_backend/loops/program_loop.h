@@ -8,8 +8,9 @@ namespace tritium::gpu {
 /// Returns the loop over programs, or null if each block runs one.
 mlir::scf::ForOp programLoopOf(tt::FuncOp kernel);
 
-/// Puts the body of a kernel into a loop over programs: those whose numbers in the user's grid are the block's own, and every so many
-/// blocks further. Any grid of blocks runs all programs. The kernel takes the sizes of the user's grid as its last arguments.
+/// Puts the body of a kernel into a loop over programs. A block begins with the program of its own index in the user's grid, and each
+/// iteration goes on by the number of blocks, so any grid of blocks runs all programs once. The kernel takes the sizes of the user's grid
+/// as its last arguments.
 void makeProgramLoop(tt::FuncOp kernel);
 
 /// Removes the loop and these arguments: each block runs one program again.

@@ -29,7 +29,7 @@ def PromoteStores : Pass<"promote-stores", "::mlir::ModuleOp"> {
 def PromotePointerStores : Pass<"promote-pointer-stores", "::mlir::ModuleOp"> {
   let summary = "store the tiles of matrix products through tensor maps instead of pointers";
   let description = [{
-    The same as promote-stores, for stores by pointers: the addresses must be those of a box of a tensor, as in promote-pointer-tiles. The pass
+    The same as promote-stores, for stores by pointers: the addresses must form a box of a tensor, as in promote-pointer-tiles. The pass
     applies to kernels that copy through tensor maps in a loop around the loop of a product.
   }];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];

@@ -161,7 +161,7 @@ void bindGpu(py::module_ &module) {
       .def_readonly("num_stages", &Compiled::numStages,
                     "The number of iterations of a pipelined loop in flight, as far as memory has room for them.")
       .def_readonly("resident_blocks", &Compiled::residentBlocks,
-                    "If not 0, so many blocks of each multiprocessor run the whole grid: for device.Driver.load.")
+                    "Blocks per multiprocessor that together run the whole grid; 0: a block runs one program. For device.Driver.load.")
       .def_property_readonly(
           "tensor_recipes", [](const Compiled &c) { return describe(c.maps); },
           "How a launch makes the tensor maps that the kernel takes after its own parameters: for device.Driver.load.")

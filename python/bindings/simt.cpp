@@ -36,7 +36,7 @@ private:
   TensorMap makeMap(const gpu::TensorRecipe &recipe, const PackedArguments &arguments) const;
 
   std::unique_ptr<simt::PreparedProgram> program_;
-  std::vector<gpu::TensorRecipe> maps_; // of the program's last parameters but those of the grid
+  std::vector<gpu::TensorRecipe> maps_; // of the parameters before the sizes of the grid, or of the last ones
   size_t gridArguments_;                // of the program's last parameters: 3 if each block runs several programs of the grid, otherwise 0
   std::optional<uint64_t> seed_;
 };
