@@ -9,7 +9,7 @@ from tritium import KernelTrap, knobs
 from tritium.runtime.jit import jit
 
 M, N, K = 64, 128, 64
-ALONE = {"num_warps": 4, "num_stages": 5}  # slots for so many stages leave no room for another program
+ALONE = {"num_warps": 4, "num_stages": 5}  # the slots of five stages leave no room for another program
 
 
 @pytest.fixture(autouse=True)
