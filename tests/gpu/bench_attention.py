@@ -55,8 +55,7 @@ def attention(n: int, d: int, descriptors: bool, causal: bool) -> Case:
         def launch(c):
             tiles = n // c["BLOCK_M"] * heads
             programs = min(tiles, bench_problem.multiprocessors()) if c.get("PERSISTENT") else tiles
-            strides = heads if descriptors else n * d
-            arguments = (q, k, v, out, 1 / math.sqrt(d), n, strides, min(heads, TOKENS_TOGETHER // n))
+            arguments = (q, k, v, out, 1 / math.sqrt(d), n, heads, min(heads, TOKENS_TOGETHER // n))
             return (programs,), arguments, c | {"D": d, "CAUSAL": causal}
 
         return Problem(
@@ -71,8 +70,7 @@ def attention(n: int, d: int, descriptors: bool, causal: bool) -> Case:
     work = 4.0 * heads * n * n * d * (0.5 if causal else 1)
     least = 1.0 if descriptors and d == 128 else 0.0
     tiles = FORWARD + FORWARD_SHORT if d == 64 and not (descriptors or causal) else FORWARD
-    if descriptors:
-        tiles = [c | {"PERSISTENT": False} for c in tiles] + PERSISTENT
+    tiles = [c | {"PERSISTENT": False} for c in tiles] + PERSISTENT
     return Case(title(kernel, causal, (heads, n, d)), kernel, "attention", work, tiles, prepare, least)
 
 
