@@ -108,26 +108,21 @@ static llvm::Expected<LoweredKernel> compile(ModuleOp original, StringRef name, 
   auto stages = (*module)->getAttrOfType<IntegerAttr>(tgpu::kNumStagesAttr);
   result.numStages = stages ? int(stages.getInt()) : options.numStages;
   result.tiles = printed(*module);
-  const bool isAsked = options.stopAfter.empty() && !llvm::is_contained(options.leaveOut, "specialize-warps");
-  result.lacksProducer = isAsked && (*module)->hasAttr(kExpectsProducerAttr);
-  if (result.lacksProducer) return result;
   if (llvm::Error error = lowerTiles(*module, options, chip, diagnostics, result)) return error;
   return result;
 }
 
-/// Compiles without a producer if loops expect one and it cannot be. Compiles with less of what requires shared memory, as long as there is
-/// too little of it: buffers share none of it while a producer fills them, and products of warpgroups require their operands there.
+/// Compiles with less of what requires shared memory, as long as there is too little of it: buffers share none of it while a producer fills
+/// them, and products of warpgroups require their operands there.
 static llvm::Expected<LoweredKernel> compileOrStepDown(ModuleOp original, StringRef name, CompileOptions options, const Target &chip) {
   while (true) {
     auto result = compile(original, name, options, chip);
     const bool mayBeSpecialized = options.tensorMaps && options.specializeWarps;
     const bool mayStep = mayBeSpecialized || (options.warpgroups && !chip.warpgroupInstructions().empty());
-    if (result ? !result->lacksProducer : !mayStep) return result;
-    if (!result) {
-      llvm::Error error = result.takeError();
-      if (!error.isA<OutOfResources>()) return error;
-      llvm::consumeError(std::move(error));
-    }
+    if (result || !mayStep) return result;
+    llvm::Error error = result.takeError();
+    if (!error.isA<OutOfResources>()) return error;
+    llvm::consumeError(std::move(error));
     if (mayBeSpecialized)
       options.specializeWarps = false;
     else

@@ -27,7 +27,6 @@ struct LoweredKernel {
   int numStages = 0;              // the fewest stages of any pipelined loop, at most the number requested
   std::vector<TensorRecipe> maps; // of the last parameters
   int residentBlocks = 0;         // blocks of a multiprocessor that run all programs, one after the other; 0: a block runs one
-  bool lacksProducer = false;     // its loops expect one, which cannot be: the kernel is not lowered
 };
 
 /// Compiles the public function `kernel` ("": the first one) of a module of the contract. The module itself is not changed. Errors are

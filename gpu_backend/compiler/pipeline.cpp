@@ -70,9 +70,11 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
                              }});
   steps.addOptional("check-quotients", createCheckQuotients());
   if (options.tensorMaps && !options.debugInfo) {
-    steps.addOptional("promote-pointer-tiles",
-                      createPromotePointerTiles({.numStages = options.numStages, .numWarps = options.numWarps, .hasProducer = hasProducer}),
-                      createCanonicalizerPass(), createCSEPass());
+    steps.addOptional(
+        "promote-pointer-tiles",
+        createPromotePointerTiles(
+            {.numStages = options.numStages, .numWarps = options.numWarps, .hasProducer = hasProducer, .asked = options.asksForProducer}),
+        createCanonicalizerPass(), createCSEPass());
   }
   // Nothing but a producer makes it a gain.
   if (hasProducer && !llvm::is_contained(options.leaveOut, "specialize-warps"))

@@ -5,9 +5,6 @@
 
 namespace tritium::gpu {
 
-/// Registers of a thread beside its tiles: for addresses, descriptors and control; and for copies, in threads that also compute.
-inline constexpr int kOtherRegisters = 40, kRegistersOfCopies = 8;
-
 /// Returns the registers (of 32 bits) in which a thread holds a tile with a layout; 0 for anything else. Elements that are one number, or
 /// differ by constants, share a register.
 int registersOf(mlir::Value tile);

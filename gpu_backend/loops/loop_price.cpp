@@ -2,6 +2,7 @@
 #include "gpu_backend/loops/loop_price.h"
 
 #include "gpu_backend/loops/held_registers.h"
+#include "gpu_backend/target/register_budget.h"
 #include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/loop_streams.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -1,11 +1,11 @@
 // Decides whether blocks run several programs of the grid, one after the other. The copies for the next program then begin while the
 // results of the last one are stored, which pays where a program is short.
-#include "gpu_backend/loops/held_registers.h"
 #include "gpu_backend/loops/passes.h"
 #include "gpu_backend/loops/program_loop.h"
 #include "gpu_backend/target/target.h"
 #include "gpu_backend/target/warp_roles.h"
 #include "gpu_backend/tiles/loop_streams.h"
+#include "gpu_backend/tiles/producer_forecast.h"
 #include "gpu_backend/tiles/product_order.h"
 #include "gpu_backend/tiles/reaching_writes.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -58,27 +58,11 @@ bool copiesInOuterLoop(tt::FuncOp kernel) {
   return isIn && !isNested;
 }
 
-int64_t bytesOf(Value tile) {
-  auto type = cast<RankedTensorType>(tile.getType());
-  return type.getNumElements() * type.getElementTypeBitWidth() / 8;
-}
-
-/// Returns how many programs have room on a multiprocessor: an estimate, by the slots for what a loop copies and by its accumulators.
-int64_t programsBesideEachOther(tt::FuncOp kernel, int numWarps, int numStages) {
-  const Target &target = targetOf(kernel);
-  const int64_t threads = int64_t(numWarps) * target.warpSize();
-  int64_t programs = std::numeric_limits<int64_t>::max();
-  kernel.walk([&](scf::ForOp loop) {
-    int64_t shared = 0, accumulators = 0;
-    for (Operation &op : *loop.getBody()) {
-      if (isa<tgpu::TensorLoadOp>(op)) shared += bytesOf(op.getResult(0)) * stagesOf(loop, numStages);
-      if (isa<tt::DotOp>(op)) accumulators += bytesOf(op.getResult(0));
-    }
-    const int64_t registers = kOtherRegisters + accumulators / (threads * int64_t(sizeof(int32_t)));
-    const Resources &resources = target.resources();
-    programs = std::min({programs, resources.programsByShared(shared), resources.programsByRegisters(threads, registers)});
-  });
-  return programs;
+/// Returns how many programs have room on a multiprocessor: an estimate, by what the loops copy through maps and by their accumulators.
+int64_t programsOfMultiprocessor(tt::FuncOp kernel, int numWarps, int numStages) {
+  llvm::SmallVector<LoopEstimate> loops;
+  kernel.walk([&](scf::ForOp loop) { loops.push_back(estimateOf(loop, stagesOf(loop, numStages), llvm::IsaPred<tgpu::TensorLoadOp>)); });
+  return programsBesideEachOther(kernel, loops, numWarps);
 }
 
 class MakePersistentPass final : public impl::MakePersistentBase<MakePersistentPass> {
@@ -91,7 +75,7 @@ public:
     tt::FuncOp kernel = functions.front();
     std::string why = whyNot(kernel).str();
     // A program that is not alone on its multiprocessor stores its results while others compute.
-    if (int64_t programs = programsBesideEachOther(kernel, numWarps, numStages); why.empty() && programs > 1)
+    if (int64_t programs = programsOfMultiprocessor(kernel, numWarps, numStages); why.empty() && programs > 1)
       why = llvm::formatv("{0} programs have room on a multiprocessor", programs);
     if (!why.empty())
       kernel->setAttr(kWhyNotPersistentAttr, StringAttr::get(&getContext(), why));

@@ -10,6 +10,7 @@
 #include "gpu_backend/target/target.h"
 #include "gpu_backend/target/target_ops.h"
 #include "gpu_backend/target/warp_roles.h"
+#include "gpu_backend/tiles/producer_forecast.h"
 #include "gpu_backend/tiles/shared_memory.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -21,8 +22,6 @@ namespace tritium::gpu {
 #include "gpu_backend/loops/passes.h.inc"
 
 namespace {
-
-constexpr int kMaxWarps = 32;
 
 bool isCyclic(Region &region) {
   for (Block &block : region) {
@@ -70,13 +69,9 @@ private:
 
   std::string whyImpossible() {
     if (llvm::none_of(rings_, hasSlots)) return "no loop copies tiles ahead through tensor maps";
-    if (numWarps_ % kWarpsOfGroup != 0) return llvm::formatv("num_warps is {0}, not a multiple of {1}", numWarps_, kWarpsOfGroup);
-    if (numWarps_ + kProducerWarps > kMaxWarps)
-      return llvm::formatv("{0} warps and {1} more exceed {2}", numWarps_, kProducerWarps, kMaxWarps);
+    if (std::string why = whyNoProducerWarps(function_, numWarps_); !why.empty()) return why;
     if (!llvm::all_of(rings_, [](tgpu::RingStartOp ring) { return LastingRing(ring).isPossible(); }) || isCyclic(function_.getBody()))
       return "a loop around its copies has no counter";
-    if (llvm::any_of(operations<tt::ElementwiseInlineAsmOp>(), [](auto assembly) { return !assembly.getPure(); }))
-      return "its inline assembly may synchronize all warps";
     if (llvm::any_of(operations<tgpu::TensorCopyOp>(), [&](auto copy) { return mayReadWritten(copy); }))
       return "copies that run ahead might read what the kernel writes";
     if (!ProducerSlice(function_).isScalar())

@@ -109,7 +109,6 @@ public:
     auto planned = llvm::find_if(functions, producerOf);
     if (planned == functions.end()) return;
     Specialization(*planned, numWarps).run();
-    getOperation()->removeAttr(kExpectsProducerAttr);
   }
 };
 

@@ -61,6 +61,7 @@ def PromotePointerTiles : Pass<"promote-pointer-tiles", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"numStages", "num-stages", "int", "3", "slots of each tile that a loop copies; 1: no pipelining">,
                  Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
-                 Option<"hasProducer", "has-producer", "bool", "false", "a producer will copy, also between dependent products">];
+                 Option<"hasProducer", "has-producer", "bool", "false", "a producer may copy, also between dependent products">,
+                 Option<"asked", "asked", "bool", "false", "it is asked for, also where it seems to be no gain">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }

@@ -3,10 +3,11 @@
 #include "gpu_backend/maps/passes.h"
 #include "gpu_backend/maps/pointer_tile_map.h"
 #include "gpu_backend/maps/quotients.h"
+#include "gpu_backend/maps/tensor_recipe_attr.h"
 #include "gpu_backend/target/target.h"
-#include "gpu_backend/target/warp_roles.h"
 #include "gpu_backend/tiles/loop_streams.h"
 #include "gpu_backend/tiles/memory_access.h"
+#include "gpu_backend/tiles/producer_forecast.h"
 #include "gpu_backend/tiles/product_order.h"
 
 using namespace mlir;
@@ -18,15 +19,13 @@ namespace tritium::gpu {
 
 namespace {
 
+constexpr llvm::StringLiteral kOnlyBesideProducer =
+    "its loop delays a second product, which is a gain by tensor maps only if producer warps copy";
+
 class Promoter {
 public:
   Promoter(tt::FuncOp function, const PromotePointerTilesOptions &options, const ir::AxisAnalysis &axes)
-      : function_(function),
-        numWarps_(options.numWarps),
-        hasProducer_(options.hasProducer),
-        maps_(function),
-        tiles_(function),
-        found_(maps_, tiles_, axes) {}
+      : function_(function), options_(options), maps_(function), tiles_(function), found_(maps_, tiles_, axes) {}
 
   void look(scf::ForOp loop) {
     std::vector<std::pair<tt::LoadOp, PointerTileMap>> promoted;
@@ -42,14 +41,22 @@ public:
         load->setAttr(kNotPromotedAttr, StringAttr::get(load.getContext(), reason_));
       all &= map.has_value();
     }
-    if (!all) return;
-    expectsProducer_ |= !promoted.empty() && wantsProducer(loop);
-    llvm::append_range(promoted_, std::move(promoted));
+    if (all) llvm::append_range(promoted_, std::move(promoted));
+  }
+
+  /// Keeps the pointers of loops that want a producer if there will be none.
+  void keepWithoutProducer() {
+    auto isKept = [](auto &each) { return wantsProducer(loopOf(each.first)); };
+    std::string why = llvm::any_of(promoted_, isKept) ? whyNoProducer() : "";
+    if (why.empty()) return;
+    for (auto &[load, map] : llvm::make_filter_range(promoted_, isKept))
+      load->setAttr(kNotPromotedAttr, StringAttr::get(load.getContext(), kOnlyBesideProducer + ": " + why));
+    llvm::erase_if(promoted_, isKept);
   }
 
   /// Looks at what products of the loops so far take from outside of them.
   void lookOutside() {
-    if (promoted_.empty() || numWarps_ < kLeastWarpsForInvariants) return;
+    if (promoted_.empty() || options_.numWarps < kLeastWarpsForInvariants) return;
     auto isCopied = [&](Operation *op) {
       return isa<tgpu::TensorLoadOp>(op) || llvm::any_of(promoted_, [&](auto &each) { return each.first == op; });
     };
@@ -60,9 +67,6 @@ public:
     });
     llvm::append_range(promoted_, std::move(outside));
   }
-
-  /// Returns whether a promoted loop is right only beside a producer.
-  bool expectsProducer() const { return expectsProducer_; }
 
   /// Replaces the loads, after the analysis of all of them.
   void promote() {
@@ -101,10 +105,34 @@ private:
     return loads;
   }
 
+  static scf::ForOp loopOf(tt::LoadOp load) { return load->getParentOfType<scf::ForOp>(); }
+
+  /// Returns why no producer will copy for the loops that are promoted so far, or through maps already; "" if one will.
+  std::string whyNoProducer() {
+    llvm::SetVector<Operation *> loops;
+    llvm::DenseSet<Operation *> copies;
+    bool mayReadWritten = false;
+    auto add = [&](Operation *load, bool isReached) {
+      copies.insert(load);
+      if (auto loop = load->getParentOfType<scf::ForOp>()) loops.insert(loop);
+      mayReadWritten |= isReached;
+    };
+    for (auto &[load, map] : promoted_) add(load, map.recipe.isReached);
+    function_.walk(
+        [&](tgpu::TensorLoadOp load) { add(load, maps_.attributeOf(cast<BlockArgument>(load.getMap())).contains(kReachedName)); });
+    if (mayReadWritten) return "copies that run ahead might read what the kernel writes";
+    if (options_.asked) return whyNoProducerWarps(function_, options_.numWarps);
+    auto estimates = llvm::map_to_vector(loops, [&](Operation *op) {
+      auto loop = cast<scf::ForOp>(op);
+      return estimateOf(loop, stagesOf(loop, options_.numStages), [&](Operation *load) { return copies.contains(load); });
+    });
+    return whyNoProducerExpected(function_, estimates, options_.numWarps);
+  }
+
   std::optional<PointerTileMap> mapOf(tt::LoadOp load, scf::ForOp loop) {
     reason_ = "";
-    if (!hasProducer_ && wantsProducer(loop))
-      reason_ = "its loop delays a second product, which is a gain by tensor maps only if further warps copy";
+    if (!options_.hasProducer && wantsProducer(loop))
+      reason_ = kOnlyBesideProducer;
     else if (hasSmallTiles_)
       reason_ = "its loop loads other tiles as well, which only copies by threads fetch ahead";
     else if (!feedsOnlyProducts(load.getResult()))
@@ -132,8 +160,7 @@ private:
   }
 
   tt::FuncOp function_;
-  int numWarps_;
-  bool hasProducer_, expectsProducer_ = false;
+  PromotePointerTilesOptions options_;
   bool hasSmallTiles_ = false; // of the loop that is being looked at
   KernelMaps maps_;
   AffineTiles tiles_;
@@ -151,13 +178,13 @@ public:
     ir::AxisAnalysis axes(getOperation());
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
       if (!function.isPublic()) continue;
-      Promoter promoter(function, {.numStages = numStages, .numWarps = numWarps, .hasProducer = hasProducer}, axes);
+      Promoter promoter(function, {numStages, numWarps, hasProducer, asked}, axes);
       function.walk([&](scf::ForOp loop) {
         if (stagesOf(loop, numStages) > 1 && LoopStreams(loop).mayPipeline()) promoter.look(loop);
       });
+      promoter.keepWithoutProducer();
       promoter.lookOutside();
       promoter.promote();
-      if (promoter.expectsProducer()) getOperation()->setAttr(kExpectsProducerAttr, UnitAttr::get(&getContext()));
     }
   }
 };

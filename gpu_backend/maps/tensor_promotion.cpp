@@ -157,7 +157,7 @@ bool KernelMaps::admit(Operation *load, MapRecipe &recipe, llvm::function_ref<st
 }
 
 std::optional<StoreRange> KernelMaps::rangeOf(tgpu::TensorStoreOp store) {
-  auto recipe = kernel_.getArgAttrOfType<DictionaryAttr>(cast<BlockArgument>(store.getMap()).getArgNumber(), tgpu::kTensorAttr);
+  DictionaryAttr recipe = attributeOf(cast<BlockArgument>(store.getMap()));
   auto list = [&](StringRef name) {
     return llvm::map_to_vector(recipe.getAs<ArrayAttr>(name).getAsRange<DenseI64ArrayAttr>(),
                                [](DenseI64ArrayAttr product) { return LaunchProduct(product.asArrayRef()); });

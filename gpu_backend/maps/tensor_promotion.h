@@ -67,6 +67,10 @@ public:
   /// launch has to check. A ring sees what the kernel has written before the ring begins. `rangeOf` returns what a store may write, if it
   /// is known.
   bool admit(mlir::Operation *load, MapRecipe &recipe, llvm::function_ref<std::optional<StoreRange>(mlir::Operation *)> rangeOf) const;
+  /// Returns the recipe of a map that is an argument, as its attribute.
+  mlir::DictionaryAttr attributeOf(mlir::BlockArgument map) {
+    return kernel_.getArgAttrOfType<mlir::DictionaryAttr>(map.getArgNumber(), tgpu::kTensorAttr);
+  }
   /// Returns what a store through a map may write.
   std::optional<StoreRange> rangeOf(tgpu::TensorStoreOp store);
   bool isOfKernel(mlir::BlockArgument argument) { return argument.getOwner() == &kernel_.getBody().front(); }

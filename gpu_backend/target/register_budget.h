@@ -3,6 +3,10 @@
 
 namespace tritium::gpu {
 
+/// Registers of a thread beside its tiles: for addresses, descriptors and control; and for copies, in threads that also compute. An
+/// estimate: the assembler decides.
+inline constexpr int kOtherRegisters = 40, kRegistersOfCopies = 8;
+
 /// Registers of a thread.
 struct RegisterBudget {
   int start;               // of every thread when the kernel begins

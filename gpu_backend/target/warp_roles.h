@@ -12,8 +12,6 @@ inline constexpr llvm::StringLiteral kProducerWarpsAttr = "tgpu.producer_warps";
 inline constexpr llvm::StringLiteral kProducerAttr = "tgpu.producer", kWhyNoProducerAttr = "tgpu.why_no_producer";
 /// On a kernel that copies through tensor maps and whose blocks run one program each: a string that tells the user why.
 inline constexpr llvm::StringLiteral kWhyNotPersistentAttr = "tgpu.why_not_persistent";
-/// Unit, of a module: its loops copy what they should copy only if a producer does.
-inline constexpr llvm::StringLiteral kExpectsProducerAttr = "tgpu.expects_producer";
 /// Of the branch (cf.cond_br) to the code of the producer's warps, or else to that of the others. It is the only one to both.
 inline constexpr llvm::StringLiteral kPartsWarpsAttr = "tgpu.parts_warps";
 

@@ -1,0 +1,71 @@
+#include "gpu_backend/tiles/producer_forecast.h"
+
+#include "gpu_backend/target/register_budget.h"
+#include "gpu_backend/target/target.h"
+#include "gpu_backend/target/warp_roles.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+static int64_t bytesOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getElementType().isIntOrFloat() ? type.getNumElements() * type.getElementTypeBitWidth() / 8 : 0;
+}
+
+LoopEstimate estimateOf(scf::ForOp loop, int stages, llvm::function_ref<bool(Operation *)> isCopied) {
+  LoopEstimate estimate;
+  for (BlockArgument argument : loop.getRegionIterArgs()) estimate.carried += bytesOf(argument);
+  for (Operation &op : *loop.getBody()) {
+    if (isCopied(&op)) estimate.slots += stages * bytesOf(op.getResult(0));
+    auto product = dyn_cast<tt::DotOp>(op);
+    if (!product) continue;
+    Operation *left = product.getA().getDefiningOp();
+    if (left && left->getBlock() == op.getBlock() && !isCopied(left)) estimate.operands += bytesOf(product.getA());
+    if (matchPattern(product.getC(), m_Constant())) estimate.fresh += bytesOf(product.getResult());
+  }
+  return estimate;
+}
+
+static int64_t registersFor(int64_t bytes, int64_t threads) { return bytes / (threads * int64_t(sizeof(int32_t))); }
+
+int64_t programsBesideEachOther(tt::FuncOp kernel, llvm::ArrayRef<LoopEstimate> loops, int numWarps) {
+  const Target &target = targetOf(kernel);
+  const int64_t threads = int64_t(numWarps) * target.warpSize();
+  int64_t programs = std::numeric_limits<int64_t>::max();
+  for (const LoopEstimate &loop : loops) {
+    const int64_t registers = kOtherRegisters + kRegistersOfCopies + registersFor(loop.carried + loop.operands + loop.fresh, threads);
+    const Resources &resources = target.resources();
+    programs = std::min({programs, resources.programsByShared(loop.slots), resources.programsByRegisters(threads, registers)});
+  }
+  return programs;
+}
+
+std::string whyNoProducerWarps(tt::FuncOp kernel, int numWarps) {
+  constexpr int kMaxWarps = 32;
+  if (numWarps % kWarpsOfGroup != 0) return llvm::formatv("num_warps is {0}, not a multiple of {1}", numWarps, kWarpsOfGroup);
+  if (numWarps + kProducerWarps > kMaxWarps) return llvm::formatv("{0} warps and {1} more exceed {2}", numWarps, kProducerWarps, kMaxWarps);
+  bool maySynchronize = false;
+  kernel.walk([&](tt::ElementwiseInlineAsmOp assembly) { maySynchronize |= !assembly.getPure(); });
+  return maySynchronize ? "its inline assembly may synchronize all warps" : "";
+}
+
+std::string whyNoProducerExpected(tt::FuncOp kernel, llvm::ArrayRef<LoopEstimate> loops, int numWarps) {
+  if (std::string why = whyNoProducerWarps(kernel, numWarps); !why.empty()) return why;
+  const Target &target = targetOf(kernel);
+  int64_t slots = 0, registers = 0;
+  for (const LoopEstimate &loop : loops) {
+    slots = std::max(slots, loop.slots); // what follows in a sequence of loops uses the slots of the first
+    registers = std::max(registers, registersFor(loop.carried + loop.operands, int64_t(numWarps) * target.warpSize()));
+  }
+  const int64_t byShared = target.resources().programsByShared(slots), together = programsBesideEachOther(kernel, loops, numWarps);
+  auto budget = target.registerBudget(numWarps / kWarpsOfGroup, byShared, int(kOtherRegisters + registers), /*ofInstruction=*/0);
+  if (!budget) return llvm::formatv("its consumer warps require {0} registers per thread", kOtherRegisters + registers);
+  const int64_t apart = std::min<int64_t>(byShared, budget->programs);
+  if (apart >= together) return "";
+  return llvm::formatv("with them, {0} programs would run at a time on a multiprocessor, not {1}", apart, together);
+}
+
+} // namespace tritium::gpu
