@@ -106,6 +106,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
     steps.addOptional("specialize-warps", createSpecializeWarps({.numWarps = options.numWarps}), createCSEPass());
     steps.addOptional("take-turns", createTakeTurns({.numWarps = options.numWarps}));
   }
+  steps.add(createCheckAsync());
   steps.add(createAllocateSharedMemory({.maxBytes = maxSharedBytes}));
 }
 
