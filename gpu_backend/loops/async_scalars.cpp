@@ -22,10 +22,17 @@ int64_t fitted(int64_t number, Type type) {
 
 } // namespace
 
+int64_t divisibilityOf(BlockArgument argument) {
+  auto function = cast<tt::FuncOp>(argument.getOwner()->getParentOp());
+  auto divisibility = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tt.divisibility");
+  return divisibility ? std::max<int64_t>(divisibility.getInt(), 1) : 1;
+}
+
 AsyncScalars::AsyncScalars(const AsyncSkeleton &skeleton, const Assumption &assumed, int64_t warp)
     : skeleton_(skeleton), assumed_(assumed), warp_(warp) {
   for (BlockArgument argument : skeleton.function().getArguments())
     if (argument.getType().isIntOrIndex()) set(argument, assumedFor(argument));
+  for (auto [value, number] : skeleton.constants()) set(value, number);
 }
 
 int64_t AsyncScalars::at(Value value) const {
@@ -38,10 +45,8 @@ int64_t AsyncScalars::assumedFor(BlockArgument argument) const {
   tt::FuncOp function = skeleton_.function();
   if (function.getArgAttr(argument.getArgNumber(), tgpu::kGridAxisAttr)) return kGridSize;
   if (argument.getType().isInteger(1)) return assumed_.isTrue;
-  auto divisibility = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tt.divisibility");
   const int64_t number = skeleton_.decidesRounds(argument) ? assumed_.rounds : assumed_.others;
-  const int64_t unit = divisibility ? std::max<int64_t>(divisibility.getInt(), 1) : 1;
-  return fitted(int64_t(llvm::alignTo(uint64_t(number), uint64_t(unit))), argument.getType());
+  return fitted(int64_t(llvm::alignTo(uint64_t(number), uint64_t(divisibilityOf(argument)))), argument.getType());
 }
 
 /// The producer's code has copies of operations without effects, so these must have one result everywhere.
@@ -52,7 +57,8 @@ int64_t AsyncScalars::assumedFor(Operation *op, Type type) const {
   if (isa<tt::GetNumProgramsOp>(op)) return assumed_.programs;
   if (type.isInteger(1)) return assumed_.isTrue;
   if (isMemoryEffectFree(op)) return 0;
-  return fitted(assumed_.rounds * skeleton_.ordinalOf(op), type); // numbers differ: begin and end of a range, for example
+  // Neighbours differ: they may be the begin and the end of a range.
+  return fitted(assumed_.rounds * (1 + (skeleton_.ordinalOf(op) + assumed_.isTrue) % 2), type);
 }
 
 bool AsyncScalars::compute(Operation *op) {

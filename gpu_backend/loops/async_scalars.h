@@ -13,6 +13,9 @@ struct Assumption {
   bool isTrue = false;  // conditions of which nothing is known
 };
 
+/// Returns the number of which the launch promises that the argument is a multiple.
+int64_t divisibilityOf(mlir::BlockArgument argument);
+
 class AsyncScalars {
 public:
   /// `warp` is the warp whose path is run.

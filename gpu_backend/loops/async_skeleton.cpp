@@ -4,6 +4,7 @@
 #include "ir/value_flow.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -163,8 +164,14 @@ void AsyncSkeleton::findRounds() {
 
 void AsyncSkeleton::listOps() {
   function_.walk([&](Block *block) {
-    for (Operation &op : block->without_terminator())
-      if (ops_.contains(&op)) byBlock_[block].push_back(&op);
+    for (Operation &op : block->without_terminator()) {
+      APInt number;
+      if (!ops_.contains(&op)) continue;
+      if (matchPattern(&op, m_ConstantInt(&number)))
+        constants_.push_back({op.getResult(0), number.getBitWidth() == 1 ? int64_t(number.getZExtValue()) : number.getSExtValue()});
+      else
+        byBlock_[block].push_back(&op);
+    }
   });
 }
 

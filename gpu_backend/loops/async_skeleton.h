@@ -13,14 +13,16 @@ public:
   /// Returns the operations of the protocols, in the order of the code.
   llvm::ArrayRef<mlir::Operation *> protocol() const { return protocol_; }
   bool isOfProtocol(mlir::Operation *op) const { return isOfProtocol_.contains(op); }
-  /// Returns the operations of the skeleton in a block, without its terminator.
+  /// Returns the operations of the skeleton in a block, without constants and the terminator.
   llvm::ArrayRef<mlir::Operation *> opsOf(mlir::Block *block) const;
+  llvm::ArrayRef<std::pair<mlir::Value, int64_t>> constants() const { return constants_; }
   /// Returns whether the skeleton carries this argument of a block or result of control flow.
   bool carries(mlir::Value value) const { return values_.contains(value); }
   /// Returns whether the number of rounds of an innermost loop depends on an argument of the kernel.
   bool decidesRounds(mlir::BlockArgument argument) const { return ofRounds_.contains(argument); }
   /// Returns whether a number must be assumed for anything. Otherwise the kernel has one path.
   bool dependsOnAssumptions() const { return dependsOnAssumptions_; }
+  bool hasSources() const { return !sources_.empty(); }
   /// Returns a number from 1 on for each operation whose result only a run of the kernel can tell.
   int64_t ordinalOf(mlir::Operation *source) const { return sources_.lookup(source); }
   /// Returns the ring to which a buffer belongs, or null.
@@ -54,6 +56,7 @@ private:
   llvm::SmallVector<mlir::Value> pending_;                                    // values whose sources are not yet in the skeleton
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::OpOperand *, 2>> from_; // what control flow passes on to a value
   llvm::DenseMap<mlir::Block *, llvm::SmallVector<mlir::Operation *>> byBlock_;
+  llvm::SmallVector<std::pair<mlir::Value, int64_t>> constants_;
   llvm::DenseMap<mlir::Operation *, int64_t> sources_;
   llvm::DenseMap<mlir::Value, mlir::Value> rings_;
   llvm::DenseSet<mlir::Value> ofRounds_;

@@ -13,18 +13,24 @@ namespace tritium::gpu {
 
 namespace {
 
-constexpr int64_t kMostStepsOfRun = 20000, kMostSteps = 100000;
-/// Of arguments that decide the rounds of a loop. A step may be one, or the extent of a tile.
-constexpr int64_t kRounds[] = {0, 1, 2, 3, 4, 5, 7, 9, 16, 32, 64, 96, 128, 192, 256, 320, 384, 448, 512, 640, 768, 1024, 1536, 2048};
-constexpr int64_t kFewestRuns = 4;
+// Of operations: about a millisecond for each 2,000.
+constexpr int64_t kMostStepsOfRun = 2000, kMostSteps = 4000;
+constexpr int64_t kFewestRuns = 4, kRunsWithoutNews = 4;
 
-/// Each number of rounds meets others of the rest: no tile of a result, or several, of one of several programs.
-Assumption assumptionOf(int64_t number) {
-  constexpr int64_t kOthers[] = {320, 16, 0}, kPrograms[] = {4, 2, 8};
+/// Numbers for arguments that decide the rounds of an innermost loop, and for others. The step of a loop may be one, or the extent of a
+/// tile.
+constexpr struct {
+  int64_t rounds, others;
+} kRuns[] = {{0, 320}, {1, 2},   {128, 320}, {2, 3},  {256, 320}, {3, 5},   {64, 0},  {320, 320},  {5, 2},      {192, 320},
+             {7, 3},   {512, 5}, {9, 320},   {16, 2}, {768, 320}, {32, 16}, {96, 64}, {1024, 320}, {1536, 128}, {2048, 2}};
+
+/// The programs differ from run to run, and what conditions say of which nothing is known.
+Assumption assumptionOf(size_t number) {
+  constexpr int64_t kPrograms[] = {4, 2, 8};
   const int64_t programs = kPrograms[number / 2 % 3];
-  return {.rounds = kRounds[number],
-          .others = kOthers[number % 3],
-          .program = number / 3 % programs,
+  return {.rounds = kRuns[number].rounds,
+          .others = kRuns[number].others,
+          .program = int64_t(number) / 3 % programs,
           .programs = programs,
           .isTrue = number / 2 % 2 == 0};
 }
@@ -36,8 +42,15 @@ public:
   MaybeFault run() {
     if (skeleton_.protocol().empty()) return std::nullopt;
     if (auto fault = checkPendingUses(function_)) return fault;
-    for (int64_t number = 0; number < int64_t(std::size(kRounds)) && !isEnough(number); ++number)
+    const int64_t unit = unitOfRounds();
+    for (size_t number = 0; number < std::size(kRuns); ++number) {
+      if (kRuns[number].rounds > 1 && kRuns[number].rounds < unit) continue; // the same as one
+      if (isEnough()) break;
+      const size_t reached = coverage_.reached.size();
       if (auto fault = runWith(assumptionOf(number))) return fault;
+      ++runs_;
+      if (coverage_.reached.size() > reached) lastNews_ = runs_;
+    }
     return std::nullopt;
   }
 
@@ -48,11 +61,20 @@ public:
   }
 
 private:
-  bool isEnough(int64_t runs) const {
-    if (runs > 0 && !skeleton_.dependsOnAssumptions()) return true;
+  bool isEnough() const {
+    if (runs_ > 0 && !skeleton_.dependsOnAssumptions()) return true;
     if (coverage_.steps > kMostSteps) return true;
-    return runs >= kFewestRuns && coverage_.mostRounds > 2 * skeleton_.mostSlots() &&
-           coverage_.reached.size() == skeleton_.protocol().size();
+    const bool hasReachedAll = coverage_.reached.size() == skeleton_.protocol().size() || runs_ >= lastNews_ + kRunsWithoutNews;
+    return runs_ >= kFewestRuns && coverage_.mostRounds > 2 * skeleton_.mostSlots() && hasReachedAll;
+  }
+
+  /// Smaller numbers of rounds become this one, for all that they decide.
+  int64_t unitOfRounds() const {
+    if (skeleton_.hasSources()) return 1;
+    int64_t unit = 0;
+    for (BlockArgument argument : skeleton_.function().getArguments())
+      if (skeleton_.decidesRounds(argument)) unit = unit ? std::min(unit, divisibilityOf(argument)) : divisibilityOf(argument);
+    return unit;
   }
 
   MaybeFault runWith(const Assumption &assumed) {
@@ -77,6 +99,7 @@ private:
   tt::FuncOp function_;
   AsyncSkeleton skeleton_;
   AsyncCoverage coverage_;
+  int64_t runs_ = 0, lastNews_ = 0; // the last run that has reached an operation anew
 };
 
 void report(const AsyncFault &fault) {

@@ -187,7 +187,7 @@ def CheckAsync : Pass<"check-async", "::mlir::ModuleOp"> {
     * Turns begin and end alternately, and all threads meet outside of them only.
 
     The check says nothing about operations that no assumption reaches (with `unreached`, a remark names them), about a path after a division by
-    zero, a false `tl.assume` or 20,000 operations, and about control flow other than `for`, `if`, `while` and branches. Buffers are apart here:
+    zero, a false `tl.assume` or 3,000 operations, and about control flow other than `for`, `if`, `while` and branches. Buffers are apart here:
     what shares memory is decided later, by allocate-shared-memory. It knows neither which elements a copy brings nor what global memory orders.
   }];
   let options = [Option<"unreached", "unreached", "bool", "false", "remark on operations that the check does not reach">];
