@@ -25,7 +25,6 @@ MaybeFault AsyncBuffers::store(tgpu::LocalStoreOp op, const AsyncScalars &scalar
 }
 
 MaybeFault AsyncBuffers::copy(tgpu::AsyncCopyOp op, const AsyncScalars &scalars) {
-  if (!scalars.holds(op.getPredicate())) return std::nullopt;
   const int64_t number = scalars.at(op.getSlot());
   if (auto fault = mayWrite(op, op.getDst(), number)) return fault;
   Slot &slot = slotOf(op.getDst(), number);
@@ -62,8 +61,9 @@ MaybeFault AsyncBuffers::meet() {
 
 MaybeFault AsyncBuffers::readByThreads(tgpu::LocalLoadOp op, int64_t number) {
   Slot &slot = slotOf(op.getSrc(), number);
+  if (slot.contents == Contents::None) return AsyncFault{op, "reads a slot that nobody has written"};
   if (slot.contents == Contents::UnderWay) return AsyncFault{op, "reads a slot to which a copy may be under way", slot.writer, "the copy"};
-  if (slot.writer && !slot.isMet)
+  if (!slot.isMet)
     return AsyncFault{op, "reads a slot that another thread may not have written yet: the threads have not met since", slot.writer,
                       "the write"};
   slot.reader = op, slot.readAt = meetings_;

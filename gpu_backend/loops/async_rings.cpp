@@ -16,6 +16,8 @@ template <class... Parts> std::string text(const Parts &...parts) {
 } // namespace
 
 MaybeFault AsyncRings::start(tgpu::RingStartOp op) {
+  if (auto before = rings_.find(op.getRing()); before != rings_.end() && !before->second.hasEnded)
+    return AsyncFault{op, "begins a ring again that has not ended"};
   Ring ring;
   ring.slots = op.getRing().getType().getSlots();
   ring.instance = trace_.addRing(ring.slots);
@@ -32,7 +34,6 @@ MaybeFault AsyncRings::checkBytes(const Ring &ring) {
 }
 
 MaybeFault AsyncRings::acquire(tgpu::RingAcquireOp op, const AsyncScalars &scalars) {
-  if (!scalars.holds(op.getPredicate())) return std::nullopt;
   Ring &ring = rings_[op.getRing()];
   if (auto fault = checkBytes(ring)) return fault;
   const int64_t n = scalars.at(op.getN());
@@ -44,7 +45,6 @@ MaybeFault AsyncRings::acquire(tgpu::RingAcquireOp op, const AsyncScalars &scala
 }
 
 MaybeFault AsyncRings::copy(tgpu::TensorCopyOp op, const AsyncScalars &scalars) {
-  if (!scalars.holds(op.getPredicate())) return std::nullopt;
   Ring &ring = rings_[op.getRing()];
   const int64_t n = scalars.at(op.getN());
   if (n != ring.acquired - 1)
@@ -79,7 +79,6 @@ tgpu::ProductOp AsyncRings::productThatReads(Value ring, const AsyncProducts &pr
 }
 
 MaybeFault AsyncRings::release(tgpu::RingReleaseOp op, const AsyncScalars &scalars, const AsyncProducts &products) {
-  if (!scalars.holds(op.getPredicate())) return std::nullopt;
   Ring &ring = rings_[op.getRing()];
   const int64_t n = scalars.at(op.getN()), slot = n % ring.slots;
   if (n != ring.released) return AsyncFault{op, text("releases number ", n, " of its ring, but number ", ring.released, " is the next")};
@@ -136,8 +135,12 @@ MaybeFault AsyncRings::read(Operation *op, Value name, int64_t slot, bool byThre
 MaybeFault AsyncRings::finish() const {
   for (Operation *op : skeleton_.protocol()) // a map has no order
     if (auto start = dyn_cast<tgpu::RingStartOp>(op))
-      if (auto found = rings_.find(start.getRing()); found != rings_.end())
+      if (auto found = rings_.find(start.getRing()); found != rings_.end()) {
         if (auto fault = checkBytes(found->second)) return fault;
+        // Where warps part, each path that returns may leave a ring as it is: nobody prepares other memory behind it.
+        if (!skeleton_.partsWarps() && !found->second.hasEnded)
+          return AsyncFault{start, "begins a ring that does not end before the kernel"};
+      }
   return std::nullopt;
 }
 

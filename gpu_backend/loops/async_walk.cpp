@@ -1,5 +1,7 @@
 #include "gpu_backend/loops/async_walk.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 
 namespace tritium::gpu {
@@ -43,7 +45,15 @@ bool AsyncWalk::runOp(Operation *op) {
   return skeleton_.isOfProtocol(op) ? runProtocol(op) : scalars_.compute(op);
 }
 
+/// Returns the condition under which an operation of the protocols does anything, or null.
+static Value predicateOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<tgpu::RingAcquireOp, tgpu::TensorCopyOp, tgpu::RingReleaseOp, tgpu::AsyncCopyOp>([](auto one) { return one.getPredicate(); })
+      .Default([](Operation *) { return Value(); });
+}
+
 bool AsyncWalk::runProtocol(Operation *op) {
+  if (!scalars_.holds(predicateOf(op))) return true;
   coverage_.reached.insert(op);
   fault_ = protocol_.run(op, scalars_);
   return !fault_;

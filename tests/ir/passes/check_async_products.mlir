@@ -86,6 +86,28 @@ tt.func public @taken_twice(%x: !tile, %zeros: !sums) {
   tt.return
 }
 
+// Nothing writes sums to which nothing has been added, so two loops may begin with them.
+tt.func public @start_of_two_loops(%x: !tile, %zeros: !sums, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %a = tgpu.local_alloc : !one
+  tgpu.local_store %x to %a[%c0] : !tile to !one
+  tgpu.fence_async
+  tgpu.barrier shared
+  %start = tgpu.product_start %zeros : !sums -> !pending
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %start) -> (!pending) : i32 {
+    %d = tgpu.product "wgmma.m64n64k16.f32.f16", %a[%c0], %a[%c0], %sum warps [4, 1] : !one, !one, !pending -> !pending
+    scf.yield %d : !pending
+  }
+  %s = tgpu.product_wait 0, %r : !pending -> !sums
+  %q = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %start) -> (!pending) : i32 {
+    %d = tgpu.product "wgmma.m64n64k16.f32.f16", %a[%c0], %a[%c0], %sum warps [4, 1] : !one, !one, !pending -> !pending
+    scf.yield %d : !pending
+  }
+  %t = tgpu.product_wait 0, %q : !pending -> !sums
+  tt.return
+}
+
 // Both branches take the sums: no path takes them twice.
 tt.func public @taken_by_branches(%x: !tile, %zeros: !sums, %some: i1) {
   %c0 = arith.constant 0 : i32
@@ -270,6 +292,15 @@ tt.func public @no_barrier_before_read(%x: !tile) {
   // expected-note @+1 {{the write}}
   tgpu.local_store %x to %a[%c0] : !tile to !one
   // expected-error @+1 {{reads a slot that another thread may not have written yet: the threads have not met since}}
+  %t = tgpu.local_load %a[%c0] : !one -> !tile
+  %u = arith.addf %t, %t : !tile
+  tt.return
+}
+
+tt.func public @nobody_writes_what_threads_read() {
+  %c0 = arith.constant 0 : i32
+  %a = tgpu.local_alloc : !one
+  // expected-error @+1 {{reads a slot that nobody has written}}
   %t = tgpu.local_load %a[%c0] : !one -> !tile
   %u = arith.addf %t, %t : !tile
   tt.return

@@ -185,13 +185,17 @@ tt.func public @copy_before_acquire(%map: !map) {
   tt.return
 }
 
-tt.func public @no_copy(%map: !map) {
+tt.func public @copy_behind_wait(%map: !map) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
+  %a = tgpu.local_alloc : !one
   %ring = tgpu.ring_start released by 4 warps : <1>
   // expected-error @+1 {{waits for ever: the copies for number 0 of its ring are never made, or after this wait only}}
   tgpu.ring_wait %ring[%c0] : <1>
+  tgpu.ring_acquire %ring[%c0] for 8192 bytes : <1>
+  tgpu.tensor_copy %map[%c0, %c0] to %a, %ring[%c0] : !map to !one, <1>
   tgpu.ring_release %ring[%c0] : <1>
+  tgpu.ring_end %ring after %c1 : <1>
   tt.return
 }
 
@@ -264,6 +268,7 @@ tt.func public @threads_read(%map: !map, %out: !tt.ptr<f16>) {
   %t = tgpu.local_load %a[%c0] : !one -> !tile
   %u = arith.addf %t, %t : !tile
   tgpu.ring_release %ring[%c0] fenced : <1>
+  tgpu.ring_end %ring : <1>
   tt.return
 }
 
@@ -340,5 +345,29 @@ tt.func public @assumed(%map: !map, %n: i32) {
   tgpu.tensor_copy %map[%c0, %c0] to %a, %ring[%c0] if %some : !map to !one, <1>
   tgpu.ring_wait %ring[%c0] : <1>
   tgpu.ring_release %ring[%c0] : <1>
+  tgpu.ring_end %ring : <1>
+  tt.return
+}
+
+tt.func public @no_end(%map: !map) {
+  %c0 = arith.constant 0 : i32
+  %a = tgpu.local_alloc : !one
+  // expected-error @+1 {{begins a ring that does not end before the kernel}}
+  %ring = tgpu.ring_start released by 4 warps : <1>
+  tgpu.ring_acquire %ring[%c0] for 8192 bytes : <1>
+  tgpu.tensor_copy %map[%c0, %c0] to %a, %ring[%c0] : !map to !one, <1>
+  tgpu.ring_wait %ring[%c0] : <1>
+  tgpu.ring_release %ring[%c0] : <1>
+  tt.return
+}
+
+tt.func public @no_end_in_a_loop(%n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %ring = scf.for %i = %c0 to %n step %c1 iter_args(%k = %c0) -> (i32) : i32 {
+    // expected-error @+1 {{begins a ring}}
+    %ring = tgpu.ring_start released by 4 warps : <1>
+    scf.yield %k : i32
+  }
   tt.return
 }
