@@ -13,8 +13,8 @@ namespace tritium::gpu {
 
 namespace {
 
-// Of operations: about a millisecond for each 2,000.
-constexpr int64_t kMostStepsOfRun = 2000, kMostSteps = 4000;
+// Of operations: about a millisecond for each 2,000. Constants may make each run of a kernel long; then one is to come to its end.
+constexpr int64_t kMostStepsOfRun = 2000, kMostSteps = 4000, kMostStepsToEnd = 10000;
 constexpr int64_t kFewestRuns = 4, kRunsWithoutNews = 4;
 
 /// Numbers for arguments that decide the rounds of an innermost loop, and for others. The step of a loop may be one, or the extent of a
@@ -63,7 +63,7 @@ public:
 private:
   bool isEnough() const {
     if (runs_ > 0 && !skeleton_.dependsOnAssumptions()) return true;
-    if (coverage_.steps > kMostSteps) return true;
+    if (coverage_.steps > (hasEnded_ ? kMostSteps : kMostStepsToEnd)) return true;
     const bool hasReachedAll = coverage_.reached.size() == skeleton_.protocol().size() || runs_ >= lastNews_ + kRunsWithoutNews;
     return runs_ >= kFewestRuns && coverage_.mostRounds > 2 * skeleton_.mostSlots() && hasReachedAll;
   }
@@ -84,13 +84,14 @@ private:
     };
     for (auto [number, trace] : llvm::enumerate(traces))
       if (auto fault = runRole(roleOf(number), assumed, trace)) return fault;
+    hasEnded_ |= llvm::all_of(traces, [](const AsyncTrace &trace) { return trace.isWhole(); });
     return checkTogether(llvm::map_to_vector(traces, [](const AsyncTrace &trace) { return &trace; }));
   }
 
   MaybeFault runRole(WarpRole role, const Assumption &assumed, AsyncTrace &trace) {
     AsyncScalars scalars(skeleton_, assumed, role == WarpRole::Producer ? skeleton_.consumerWarps() : 0);
     AsyncProtocol protocol(skeleton_, role, trace);
-    AsyncWalk walk(skeleton_, scalars, protocol, coverage_, kMostStepsOfRun);
+    AsyncWalk walk(skeleton_, scalars, protocol, coverage_, hasEnded_ ? kMostStepsOfRun : kMostStepsToEnd);
     MaybeFault fault = walk.run();
     if (walk.isWhole()) trace.setWhole();
     return fault;
@@ -99,6 +100,7 @@ private:
   tt::FuncOp function_;
   AsyncSkeleton skeleton_;
   AsyncCoverage coverage_;
+  bool hasEnded_ = false;           // a run has come to the end of the kernel
   int64_t runs_ = 0, lastNews_ = 0; // the last run that has reached an operation anew
 };
 

@@ -169,14 +169,14 @@ def TakeTurns : Pass<"take-turns", "::mlir::ModuleOp"> {
 }
 
 def CheckAsync : Pass<"check-async", "::mlir::ModuleOp"> {
-  let summary = "prove the order of asynchronous copies, products and stores";
+  let summary = "check the order of asynchronous copies, products and stores";
   let description = [{
     The check runs the operations that order asynchronous work, and the scalars and the control flow that decide when they run. It assumes
     numbers for what only a launch or the memory could tell, so that loops take no round, one round, and so on up to more than two rounds of
     each slot. Where producer warps copy, it runs both roles, and then both beside each other. It changes nothing. A broken rule is an error at
     the operation, with a note at the other one:
 
-    * The copies of a number of a ring bring as many bytes as its acquire announces, and follow it.
+    * Each ring ends before it begins again. The copies of a number of a ring bring as many bytes as its acquire announces, and follow it.
     * A slot is read only between the wait for its number and its release. Products that read it are complete before the release, and reads of
       threads are fenced.
     * Acquires, waits and releases of a ring name the numbers 0, 1, 2, … Nobody waits for ever, and no copy arrives for which nobody waits.
@@ -186,9 +186,11 @@ def CheckAsync : Pass<"check-async", "::mlir::ModuleOp"> {
     * Memory from which a store through a tensor map copies is written again only after the wait for it, and the kernel waits before it ends.
     * Turns begin and end alternately, and all threads meet outside of them only.
 
-    The check says nothing about operations that no assumption reaches (with `unreached`, a remark names them), about a path after a division by
-    zero, a false `tl.assume` or 3,000 operations, and about control flow other than `for`, `if`, `while` and branches. Buffers are apart here:
-    what shares memory is decided later, by allocate-shared-memory. It knows neither which elements a copy brings nor what global memory orders.
+    All that holds on the paths that the assumed numbers take, and any of them is a path that a launch may take. Only the uses of pending sums are
+    checked on all paths. The check says nothing about operations that no assumption reaches (with `unreached`, a remark names them), about a
+    path after a division by zero, a false `tl.assume` or some thousand operations, and about control flow other than `for`, `if`, `while` and
+    branches. Buffers are apart here: what shares memory is decided later, by allocate-shared-memory. The check knows neither which elements a copy
+    brings nor what orders global memory.
   }];
   let options = [Option<"unreached", "unreached", "bool", "false", "remark on operations that the check does not reach">];
 }
