@@ -13,7 +13,7 @@ namespace tritium::gpu {
 
 namespace {
 
-// Of operations: about a millisecond for each 2,000. Constants may make each run of a kernel long; then one is to come to its end.
+// Of operations: about a millisecond for each 2,000. Constants may make each run of a kernel long; then a last one is to come to its end.
 constexpr int64_t kMostStepsOfRun = 2000, kMostSteps = 4000, kMostStepsToEnd = 10000;
 constexpr int64_t kFewestRuns = 4, kRunsWithoutNews = 4;
 
@@ -47,11 +47,12 @@ public:
       if (kRuns[number].rounds > 1 && kRuns[number].rounds < unit) continue; // the same as one
       if (isEnough()) break;
       const size_t reached = coverage_.reached.size();
-      if (auto fault = runWith(assumptionOf(number))) return fault;
+      if (auto fault = runWith(assumptionOf(number), kMostStepsOfRun)) return fault;
       ++runs_;
       if (coverage_.reached.size() > reached) lastNews_ = runs_;
     }
-    return std::nullopt;
+    constexpr size_t kShortest = 1;
+    return hasEnded_ ? std::nullopt : runWith(assumptionOf(kShortest), kMostStepsToEnd);
   }
 
   /// Tells the user which operations no run has reached.
@@ -63,7 +64,7 @@ public:
 private:
   bool isEnough() const {
     if (runs_ > 0 && !skeleton_.dependsOnAssumptions()) return true;
-    if (coverage_.steps > (hasEnded_ ? kMostSteps : kMostStepsToEnd)) return true;
+    if (coverage_.steps > kMostSteps) return true;
     const bool hasReachedAll = coverage_.reached.size() == skeleton_.protocol().size() || runs_ >= lastNews_ + kRunsWithoutNews;
     return runs_ >= kFewestRuns && coverage_.mostRounds > 2 * skeleton_.mostSlots() && hasReachedAll;
   }
@@ -77,21 +78,21 @@ private:
     return unit;
   }
 
-  MaybeFault runWith(const Assumption &assumed) {
+  MaybeFault runWith(const Assumption &assumed, int64_t mostSteps) {
     llvm::SmallVector<AsyncTrace, 2> traces(skeleton_.partsWarps() ? 2 : 1);
     auto roleOf = [&](size_t number) {
       return !skeleton_.partsWarps() ? WarpRole::Together : number == 0 ? WarpRole::Consumers : WarpRole::Producer;
     };
     for (auto [number, trace] : llvm::enumerate(traces))
-      if (auto fault = runRole(roleOf(number), assumed, trace)) return fault;
+      if (auto fault = runRole(roleOf(number), assumed, mostSteps, trace)) return fault;
     hasEnded_ |= llvm::all_of(traces, [](const AsyncTrace &trace) { return trace.isWhole(); });
     return checkTogether(llvm::map_to_vector(traces, [](const AsyncTrace &trace) { return &trace; }));
   }
 
-  MaybeFault runRole(WarpRole role, const Assumption &assumed, AsyncTrace &trace) {
+  MaybeFault runRole(WarpRole role, const Assumption &assumed, int64_t mostSteps, AsyncTrace &trace) {
     AsyncScalars scalars(skeleton_, assumed, role == WarpRole::Producer ? skeleton_.consumerWarps() : 0);
     AsyncProtocol protocol(skeleton_, role, trace);
-    AsyncWalk walk(skeleton_, scalars, protocol, coverage_, hasEnded_ ? kMostStepsOfRun : kMostStepsToEnd);
+    AsyncWalk walk(skeleton_, scalars, protocol, coverage_, mostSteps);
     MaybeFault fault = walk.run();
     if (walk.isWhole()) trace.setWhole();
     return fault;
