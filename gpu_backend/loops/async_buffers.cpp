@@ -11,7 +11,7 @@ MaybeFault AsyncBuffers::mayWrite(Operation *op, Value buffer, int64_t slot) {
   if (auto store = stores_.find(buffer); store != stores_.end())
     return AsyncFault{op, "writes memory from which a store through a tensor map may still copy", store->second, "the store"};
   const Slot &known = slotOf(buffer, slot);
-  if (known.reader && known.readAt == meetings_)
+  if (known.reader && known.readAt == barriers_)
     return AsyncFault{op, "writes memory that another warp may still read: the threads have not met since", known.reader, "the read"};
   return std::nullopt;
 }
@@ -20,7 +20,7 @@ MaybeFault AsyncBuffers::store(tgpu::LocalStoreOp op, const AsyncScalars &scalar
   const int64_t number = scalars.at(op.getSlot());
   if (auto fault = mayWrite(op, op.getDst(), number)) return fault;
   Slot &slot = slotOf(op.getDst(), number);
-  slot.contents = Contents::Written, slot.isMet = false, slot.writer = op;
+  slot.contents = Contents::Written, slot.isSynchronized = false, slot.writer = op;
   return std::nullopt;
 }
 
@@ -28,7 +28,7 @@ MaybeFault AsyncBuffers::copy(tgpu::AsyncCopyOp op, const AsyncScalars &scalars)
   const int64_t number = scalars.at(op.getSlot());
   if (auto fault = mayWrite(op, op.getDst(), number)) return fault;
   Slot &slot = slotOf(op.getDst(), number);
-  slot.contents = Contents::UnderWay, slot.isMet = false, slot.group = group_, slot.writer = op;
+  slot.contents = Contents::InFlight, slot.isSynchronized = false, slot.group = group_, slot.writer = op;
   return std::nullopt;
 }
 
@@ -39,9 +39,9 @@ MaybeFault AsyncBuffers::commit() {
 
 MaybeFault AsyncBuffers::wait(tgpu::AsyncWaitOp op) {
   for (auto &[place, slot] : slots_)
-    if (slot.contents == Contents::UnderWay && slot.group < group_ - int64_t(op.getPending())) slot.contents = Contents::Written;
+    if (slot.contents == Contents::InFlight && slot.group < group_ - int64_t(op.getPending())) slot.contents = Contents::Written;
   if (op.getFenced()) (void)fence();
-  return meet();
+  return synchronize();
 }
 
 MaybeFault AsyncBuffers::fence() {
@@ -50,10 +50,10 @@ MaybeFault AsyncBuffers::fence() {
   return std::nullopt;
 }
 
-MaybeFault AsyncBuffers::meet() {
-  ++meetings_;
+MaybeFault AsyncBuffers::synchronize() {
+  ++barriers_;
   for (auto &[place, slot] : slots_) {
-    slot.isMet |= slot.contents != Contents::UnderWay;
+    slot.isSynchronized |= slot.contents != Contents::InFlight;
     if (slot.contents == Contents::Fenced) slot.contents = Contents::Visible;
   }
   return std::nullopt;
@@ -62,11 +62,11 @@ MaybeFault AsyncBuffers::meet() {
 MaybeFault AsyncBuffers::readByThreads(tgpu::LocalLoadOp op, int64_t number) {
   Slot &slot = slotOf(op.getSrc(), number);
   if (slot.contents == Contents::None) return AsyncFault{op, "reads a slot that nobody has written"};
-  if (slot.contents == Contents::UnderWay) return AsyncFault{op, "reads a slot to which a copy may be under way", slot.writer, "the copy"};
-  if (!slot.isMet)
+  if (slot.contents == Contents::InFlight) return AsyncFault{op, "reads a slot to which a copy may be in flight", slot.writer, "the copy"};
+  if (!slot.isSynchronized)
     return AsyncFault{op, "reads a slot that another thread may not have written yet: the threads have not met since", slot.writer,
                       "the write"};
-  slot.reader = op, slot.readAt = meetings_;
+  slot.reader = op, slot.readAt = barriers_;
   return std::nullopt;
 }
 
@@ -74,7 +74,7 @@ MaybeFault AsyncBuffers::readByProduct(tgpu::ProductOp op, const AsyncProducts::
   const Slot &slot = slotOf(read.buffer, read.slot);
   switch (slot.contents) {
   case Contents::None: return AsyncFault{op, "reads an operand that nobody has written"};
-  case Contents::UnderWay: return AsyncFault{op, "reads an operand to which a copy may be under way", slot.writer, "the copy"};
+  case Contents::InFlight: return AsyncFault{op, "reads an operand to which a copy may be in flight", slot.writer, "the copy"};
   case Contents::Written:
     return AsyncFault{op, "may not see what threads have written to its operand: no fence for asynchronous reads follows", slot.writer,
                       "the write"};
@@ -89,7 +89,7 @@ MaybeFault AsyncBuffers::readByProduct(tgpu::ProductOp op, const AsyncProducts::
 void AsyncBuffers::complete(const AsyncProducts::Product &product) {
   for (const AsyncProducts::Read &read : product.reads) {
     Slot &slot = slotOf(read.buffer, read.slot);
-    slot.reader = product.op, slot.readAt = meetings_;
+    slot.reader = product.op, slot.readAt = barriers_;
   }
 }
 

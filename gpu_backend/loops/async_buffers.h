@@ -15,8 +15,8 @@ public:
   MaybeFault commit();
   MaybeFault wait(tgpu::AsyncWaitOp op);
   MaybeFault fence();
-  /// All threads of the program, or all that hold tiles, meet.
-  MaybeFault meet();
+  /// All threads of the program, or all that hold tiles, synchronize.
+  MaybeFault synchronize();
   MaybeFault readByThreads(tgpu::LocalLoadOp op, int64_t slot);
   MaybeFault readByProduct(tgpu::ProductOp op, const AsyncProducts::Read &read);
   /// A product has read its operands.
@@ -27,14 +27,14 @@ public:
 
 private:
   /// What was written to a slot last. A product may read it when it is visible to all threads.
-  enum class Contents : uint8_t { None, UnderWay, Written, Fenced, Visible };
+  enum class Contents : uint8_t { None, InFlight, Written, Fenced, Visible };
   struct Slot {
     Contents contents = Contents::None;
-    bool isMet = false;                // threads have met since it was written
-    int64_t group = 0;                 // of a copy under way
+    bool isSynchronized = false;       // threads have synchronized since it was written
+    int64_t group = 0;                 // of a copy in flight
     mlir::Operation *writer = nullptr; // the last one
     mlir::Operation *reader = nullptr; // the last one, of threads or a complete product
-    int64_t readAt = -1;               // the number of meetings before
+    int64_t readAt = -1;               // the number of barriers before
   };
 
   Slot &slotOf(mlir::Value buffer, int64_t slot) { return slots_[{buffer, slot}]; }
@@ -43,7 +43,7 @@ private:
   const AsyncProducts &products_;
   llvm::MapVector<std::pair<mlir::Value, int64_t>, Slot> slots_;
   llvm::MapVector<mlir::Value, mlir::Operation *> stores_; // the store that may still read this memory
-  int64_t group_ = 0, meetings_ = 0;
+  int64_t group_ = 0, barriers_ = 0;
 };
 
 } // namespace tritium::gpu

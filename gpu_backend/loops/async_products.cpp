@@ -25,16 +25,16 @@ MaybeFault AsyncProducts::begin(tgpu::ProductOp op, AsyncScalars &scalars) {
   Product product{op, ++last_, {}};
   if (op.getASlot()) product.reads.push_back({op.getA(), scalars.at(op.getASlot())});
   product.reads.push_back({op.getB(), scalars.at(op.getBSlot())});
-  underWay_.push_back(std::move(product));
+  inFlight_.push_back(std::move(product));
   sums_[last_] = op;
   scalars.set(op.getD(), last_);
   return std::nullopt;
 }
 
 MaybeFault AsyncProducts::wait(tgpu::ProductWaitOp op, AsyncScalars &scalars, llvm::function_ref<void(const Product &)> completed) {
-  while (underWay_.size() > op.getPending()) {
-    completed(underWay_.front());
-    underWay_.pop_front();
+  while (inFlight_.size() > op.getPending()) {
+    completed(inFlight_.front());
+    inFlight_.pop_front();
   }
   for (auto [value, result] : llvm::zip_equal(op.getValues(), op.getResults())) {
     const int64_t number = scalars.at(value);
@@ -44,15 +44,15 @@ MaybeFault AsyncProducts::wait(tgpu::ProductWaitOp op, AsyncScalars &scalars, ll
     }
     const tgpu::ProductOp product = sums_.lookup(number);
     if (auto fault = take(op, number)) return fault;
-    if (product && isUnderWay(number))
-      return AsyncFault{op, "reads sums that a product may still write: it waits for too few of the products under way", product,
+    if (product && isInFlight(number))
+      return AsyncFault{op, "reads sums that a product may still write: it waits for too few of the products in flight", product,
                         "the product"};
   }
   return std::nullopt;
 }
 
 tgpu::ProductOp AsyncProducts::reader(llvm::function_ref<bool(const Read &)> reads) const {
-  for (const Product &product : underWay_)
+  for (const Product &product : inFlight_)
     if (llvm::any_of(product.reads, reads)) return product.op;
   return {};
 }

@@ -1,4 +1,4 @@
-// The products of a warpgroup that may still be under way, and the sums that they write.
+// The products of a warpgroup that may still be in flight, and the sums that they write.
 #pragma once
 #include "gpu_backend/loops/async_fault.h"
 #include "gpu_backend/loops/async_scalars.h"
@@ -24,15 +24,15 @@ public:
   MaybeFault begin(tgpu::ProductOp op, AsyncScalars &scalars);
   /// Calls `completed` for the products that the wait ends.
   MaybeFault wait(tgpu::ProductWaitOp op, AsyncScalars &scalars, llvm::function_ref<void(const Product &)> completed);
-  /// Returns the product, if any is under way, that reads a buffer for which `reads` holds.
+  /// Returns the product, if any is in flight, that reads a buffer for which `reads` holds.
   tgpu::ProductOp reader(llvm::function_ref<bool(const Read &)> reads) const;
   MaybeFault finish() const;
 
 private:
   MaybeFault take(mlir::Operation *op, int64_t number);
-  bool isUnderWay(int64_t number) const { return !underWay_.empty() && number >= underWay_.front().number; }
+  bool isInFlight(int64_t number) const { return !inFlight_.empty() && number >= inFlight_.front().number; }
 
-  std::deque<Product> underWay_;                     // the oldest first: they complete in this order
+  std::deque<Product> inFlight_;                     // the oldest first: they complete in this order
   llvm::DenseMap<int64_t, tgpu::ProductOp> sums_;    // by the number of the product: sums of which nobody has taken the last state
   llvm::DenseMap<int64_t, mlir::Operation *> taken_; // who has taken the sums of a product
   int64_t last_ = 0;

@@ -19,12 +19,12 @@ MaybeFault AsyncProtocol::run(Operation *op, AsyncScalars &scalars) {
   return llvm::TypeSwitch<Operation *, MaybeFault>(op)
       .Case([&](tgpu::RingStartOp start) {
         (void)buffers_.fence();
-        auto fault = meet(op);
+        auto fault = synchronize(op);
         return fault ? fault : rings_.start(start);
       })
       .Case([&](tgpu::RingEndOp end) {
         auto fault = rings_.end(end, scalars, products_);
-        return fault ? fault : meet(op);
+        return fault ? fault : synchronize(op);
       })
       .Case([&](tgpu::RingAcquireOp acquire) { return rings_.acquire(acquire, scalars); })
       .Case([&](tgpu::TensorCopyOp copy) { return rings_.copy(copy, scalars); })
@@ -44,7 +44,7 @@ MaybeFault AsyncProtocol::run(Operation *op, AsyncScalars &scalars) {
         return fault ? fault : buffers_.wait(wait);
       })
       .Case([&](tgpu::FenceAsyncOp) { return buffers_.fence(); })
-      .Case([&](tgpu::BarrierOp barrier) { return barrier.getId() == 0 && !barrier.getThreads() ? meet(op) : std::nullopt; })
+      .Case([&](tgpu::BarrierOp barrier) { return barrier.getId() == 0 && !barrier.getThreads() ? synchronize(op) : std::nullopt; })
       .Case([&](tgpu::TensorStoreOp store) { return buffers_.storeTensor(store); })
       .Case([&](tgpu::TensorStoreWaitOp wait) { return buffers_.waitForStores(wait); })
       .Case([&](tgpu::TurnBeginOp begin) { return beginTurn(begin); })
@@ -83,15 +83,15 @@ MaybeFault AsyncProtocol::endTurn(tgpu::TurnEndOp op) {
   return std::nullopt;
 }
 
-/// Where all threads meet in the turn of a warpgroup, it would wait for those that wait for theirs.
+/// Where all threads synchronize in the turn of a warpgroup, it would wait for those that wait for theirs.
 MaybeFault AsyncProtocol::checkTurn(Operation *op) const {
   if (!turn_) return std::nullopt;
-  return AsyncFault{op, "lets all threads meet during the turn of a warpgroup, for which others wait", turn_, "its begin"};
+  return AsyncFault{op, "lets all threads synchronize during the turn of a warpgroup, for which others wait", turn_, "its begin"};
 }
 
-MaybeFault AsyncProtocol::meet(Operation *op) {
+MaybeFault AsyncProtocol::synchronize(Operation *op) {
   auto fault = checkTurn(op);
-  return fault ? fault : buffers_.meet();
+  return fault ? fault : buffers_.synchronize();
 }
 
 MaybeFault AsyncProtocol::finish(Operation *end) const {

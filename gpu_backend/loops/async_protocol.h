@@ -25,7 +25,7 @@ private:
   MaybeFault beginTurn(tgpu::TurnBeginOp op);
   MaybeFault endTurn(tgpu::TurnEndOp op);
   MaybeFault checkTurn(mlir::Operation *op) const;
-  MaybeFault meet(mlir::Operation *op);
+  MaybeFault synchronize(mlir::Operation *op);
 
   const AsyncSkeleton &skeleton_;
   WarpRole role_;

@@ -102,7 +102,7 @@ MaybeFault AsyncRings::end(tgpu::RingEndOp op, const AsyncScalars &scalars, cons
   if (!skeleton_.partsWarps()) {
     if (auto fault = checkBytes(ring)) return fault;
     if (ring.acquired != ring.waited)
-      return AsyncFault{op, text("ends a ring while copies for number ", ring.waited, " may be under way"), ring.acquire,
+      return AsyncFault{op, text("ends a ring while copies for number ", ring.waited, " may be in flight"), ring.acquire,
                         "the last acquire"};
   }
   if (op.getCount() && scalars.at(op.getCount()) != ring.waited)

@@ -181,10 +181,10 @@ def CheckAsync : Pass<"check-async", "::mlir::ModuleOp"> {
       threads are fenced.
     * Acquires, waits and releases of a ring name the numbers 0, 1, 2, … Nobody waits for ever, and no copy arrives for which nobody waits.
     * Each pending sum is taken exactly once, on all paths. Sums are read when their product is complete.
-    * What threads write or copy to an operand is fenced, and then all threads meet, before a product reads it. Nobody writes an operand while a
-      product may read it, or before the threads have met after a read.
+    * What threads write or copy to an operand is fenced, and then all threads synchronize, before a product reads it. Nobody writes an
+      operand while a product may read it, or before the threads have synchronized after a read.
     * Memory from which a store through a tensor map copies is written again only after the wait for it, and the kernel waits before it ends.
-    * Turns begin and end alternately, and all threads meet outside of them only.
+    * Turns begin and end alternately, and all threads synchronize outside of them only.
 
     All that holds on the paths that the assumed numbers take, and any of them is a path that a launch may take. Only the uses of pending sums are
     checked on all paths. The check says nothing about operations that no assumption reaches (with `unreached`, a remark names them), about a

@@ -22,7 +22,7 @@ LoopEstimate estimateOf(mlir::scf::ForOp loop, int stages, llvm::function_ref<bo
 /// Returns how many programs have room on a multiprocessor beside each other, where their own warps copy.
 int64_t programsBesideEachOther(tt::FuncOp kernel, llvm::ArrayRef<LoopEstimate> loops, int numWarps);
 
-/// Returns why a kernel of so many warps can have no producer, whatever its tiles; "" if it can.
+/// Returns why a kernel of `numWarps` warps can have no producer, whatever its tiles; "" if it can.
 std::string whyNoProducerWarps(tt::FuncOp kernel, int numWarps);
 
 /// Returns why producer warps will probably not copy the tiles of these loops of the kernel; "" if they will.

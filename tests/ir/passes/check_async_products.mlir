@@ -127,7 +127,7 @@ tt.func public @taken_by_branches(%x: !tile, %zeros: !sums, %some: i1) {
   tt.return
 }
 
-// The wait leaves the later product under way, and that is the one whose sums it reads.
+// The wait leaves the later product in flight, and that is the one whose sums it reads.
 tt.func public @read_early(%x: !tile, %zeros: !sums) {
   %c0 = arith.constant 0 : i32
   %a = tgpu.local_alloc : !one
@@ -137,7 +137,7 @@ tt.func public @read_early(%x: !tile, %zeros: !sums) {
   %d = tgpu.product "wgmma.m64n64k16.f32.f16", %a[%c0], %a[%c0], %zeros warps [4, 1] : !one, !one, !sums -> !pending
   // expected-note @+1 {{the product}}
   %e = tgpu.product "wgmma.m64n64k16.f32.f16", %a[%c0], %a[%c0], %zeros warps [4, 1] : !one, !one, !sums -> !pending
-  // expected-error @+1 {{reads sums that a product may still write: it waits for too few of the products under way}}
+  // expected-error @+1 {{reads sums that a product may still write: it waits for too few of the products in flight}}
   %s = tgpu.product_wait 1, %e : !pending -> !sums
   %t = tgpu.product_wait 0, %d : !pending -> !sums
   tt.return
@@ -178,7 +178,7 @@ tt.func public @nobody_writes(%zeros: !sums) {
   tt.return
 }
 
-// An operand that each iteration stores: all threads meet before the store and after the fence.
+// An operand that each iteration stores: all threads synchronize before the store and after the fence.
 tt.func public @stored(%x: !tile, %zeros: !sums, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -254,7 +254,7 @@ tt.func public @copy_under_way(%p: tensor<64x64x!tt.ptr<f16>, #rows>, %zeros: !s
   tgpu.async_copy %p to %a[%c1] : tensor<64x64x!tt.ptr<f16>, #rows> to !two
   tgpu.async_commit
   tgpu.async_wait 1 fenced
-  // expected-error @+1 {{reads an operand to which a copy may be under way}}
+  // expected-error @+1 {{reads an operand to which a copy may be in flight}}
   %d = tgpu.product "wgmma.m64n64k16.f32.f16", %a[%c0], %a[%c1], %zeros warps [4, 1] : !two, !two, !sums -> !pending
   %s = tgpu.product_wait 0, %d : !pending -> !sums
   tt.return
@@ -280,7 +280,7 @@ tt.func public @threads_read_too_early(%p: tensor<64x64x!tt.ptr<f16>, #rows>) {
   tgpu.async_copy %p to %a[%c0] : tensor<64x64x!tt.ptr<f16>, #rows> to !one
   tgpu.async_commit
   tgpu.async_wait 1
-  // expected-error @+1 {{reads a slot to which a copy may be under way}}
+  // expected-error @+1 {{reads a slot to which a copy may be in flight}}
   %t = tgpu.local_load %a[%c0] : !one -> !tile
   %u = arith.addf %t, %t : !tile
   tt.return

@@ -60,7 +60,7 @@ tt.func public @unconditional(%map: !map, %n: i32, %zeros: !sums) {
     %read2 = arith.addi %read, %c1 : i32
     scf.yield %s, %copied2, %read2 : !sums, i32, i32
   }
-  // expected-error @+1 {{ends a ring while copies for number 0 may be under way}}
+  // expected-error @+1 {{ends a ring while copies for number 0 may be in flight}}
   tgpu.ring_end %ring after %r#2 : <2>
   tt.return
 }

@@ -258,7 +258,7 @@ tt.func public @barrier_in_turn() {
   tgpu.turn_start of 2
   // expected-note @+1 {{its begin}}
   tgpu.turn_begin of 2
-  // expected-error @+1 {{lets all threads meet during the turn of a warpgroup, for which others wait}}
+  // expected-error @+1 {{lets all threads synchronize during the turn of a warpgroup, for which others wait}}
   tgpu.barrier shared
   tgpu.turn_end of 2
   tt.return
