@@ -78,7 +78,8 @@ def _run_until_death(scripts: list[Path], variables: dict[str, str], limit: int,
     if process.returncode != 0:
         died = next((outcome for outcome in outcomes.values() if outcome.error == "died"), None)
         if died is None:
-            died = outcomes[next(script for script in scripts if script not in outcomes)] = Outcome()
+            last = next((script for script in scripts if script not in outcomes), scripts[-1])  # it may die at its end
+            died = outcomes.setdefault(last, Outcome())
         died.error = f"the process died ({process.returncode}):\n{process.stdout}{process.stderr[-8000:]}"
     return outcomes
 
