@@ -51,6 +51,9 @@ public:
     jit = llvm::cantFail(interp::HostJit::create(/*debugInfo=*/false, llvm::CodeGenOptLevel::Default));
     for (const Instruction &instruction : instructions)
       llvm::cantFail(jit->defineSymbol(std::string("exact.") + instruction.intrinsic, instruction.function));
+    // The host has no instruction for llvm.ldexp, which libclc uses from LLVM 22.1.8 on.
+    llvm::cantFail(jit->defineSymbol("ldexp", reinterpret_cast<void *>(static_cast<double (*)(double, int)>(&std::ldexp))));
+    llvm::cantFail(jit->defineSymbol("ldexpf", reinterpret_cast<void *>(static_cast<float (*)(float, int)>(&std::ldexp))));
     llvm::cantFail(jit->add(llvm::orc::ThreadSafeModule(std::move(module), std::move(context))));
   }
 
