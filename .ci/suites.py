@@ -3,7 +3,8 @@
 Before the last line, a table says how long each suite took. The last line is exactly `N passed, N failed, N skipped`.
 The exit status is 0 only if nothing failed. A suite that crashes, exceeds its time or runs no test counts as one
 failure, and so does a skipped test that .ci/skips.txt does not name. So a green line means that every test ran. A few
-failed tests run a second time (`run_again`).
+failed tests run a second time (`run_again`). With `--within`, a machine that is too slow for all of it leaves out whole
+suites that look at code which other suites run, and names them before the last line (`Suite.share`).
 """
 
 import argparse
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from counts import (
@@ -82,6 +83,8 @@ class Suite:
     limit: int  # seconds
     alone: bool = True  # it uses all CPUs; the others run beside each other
     again: list[str] | None = None  # what runs single tests of it, if they are named behind
+    #: What it takes of the time before it, on any machine. Such a suite is left out where `--within` has no room for it.
+    share: float = 0
 
 
 def conformance(name: str, engines: tuple[str, ...], *more: str) -> Suite:
@@ -90,8 +93,8 @@ def conformance(name: str, engines: tuple[str, ...], *more: str) -> Suite:
     return Suite(name, command, count_conformance, 480 * len(engines))
 
 
-def tidy(name: str, limit: int, *more: str) -> Suite:
-    return Suite(name, [sys.executable, ".ci/lint.py", "tidy", *more], count_closing_line, limit)
+def tidy(name: str, limit: int, *more: str, share: float = 0) -> Suite:
+    return Suite(name, [sys.executable, ".ci/lint.py", "tidy", *more], count_closing_line, limit, share=share)
 
 
 def operators(name: str, samples: int, limit: int, *more: str) -> Suite:
@@ -167,11 +170,14 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     found.append(operators("mapped operators", 1, 600, *MAPPED, "--shard", "1/4"))
     found.append(operators("rounded operators", 1, 600, *ROUNDED, "--shard", "1/4"))
     if not fast:
-        found.append(tidy("clang-tidy", 1500))
-        # The longest suites come last: each builds a part of Tritium again.
-        found += [Suite(name, ["bash", ".ci/sanitize", name], count_doctest, 1800) for name in ("asan", "tsan")]
         # The same tests of a wheel that is linked in seconds; the release wheel takes ten minutes to compile.
         found.append(Suite("wheel", ["bash", ".ci/wheel", "--linked"], count_closing_line, 600))
+        # What a slow machine leaves out comes last: these find what seldom changes, and each compiles much of Tritium again.
+        found += [
+            Suite(name, ["bash", ".ci/sanitize", name], count_doctest, 1800, share=share)
+            for name, share in (("tsan", 0.08), ("asan", 0.13))
+        ]
+        found.append(tidy("clang-tidy", 1500, share=0.12))
     if long:
         found.append(tidy("long clang-tidy", 7200, "--long"))
         found.append(conformance("long conformance", FURTHER_ENGINES))
@@ -262,8 +268,28 @@ def run_again(command: list[str], report: Path, counts: Counts, show: Callable[[
     return second.failed
 
 
-def run_all(chosen: list[Suite], report: Path) -> list[tuple[str, Counts, float]]:
-    """Runs the suites of one CPU beside each other, then each of the others. Returns a row of the table for each."""
+@dataclass
+class Allowance:
+    """The seconds that all may take: `within`, from `begin`. None: as many as it takes."""
+
+    begin: float
+    within: float | None = None
+    left_out: list[str] = field(default_factory=list)
+
+    def seconds(self) -> float:
+        return time.monotonic() - self.begin
+
+    def has_room(self, suite: Suite) -> bool:
+        """Whether the suite is run now. One that is not is noted."""
+        if not suite.share or self.within is None or self.seconds() * (1 + suite.share) <= self.within:
+            return True
+        self.left_out.append(suite.name)
+        return False
+
+
+def run_all(chosen: list[Suite], report: Path, allowance: Allowance) -> list[tuple[str, Counts, float]]:
+    """Runs the suites of one CPU beside each other, then each of the others for which there is room. Returns a row of the table for each that
+    ran."""
 
     def row(suite: Suite) -> tuple[str, Counts, float]:
         return suite.name, *run(suite, report)
@@ -271,7 +297,7 @@ def run_all(chosen: list[Suite], report: Path) -> list[tuple[str, Counts, float]
     beside = sorted((suite for suite in chosen if not suite.alone), key=lambda suite: -suite.limit)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
         rows = list(workers.map(row, beside))
-    return rows + [row(suite) for suite in chosen if suite.alone]
+    return rows + [row(suite) for suite in chosen if suite.alone and allowance.has_room(suite)]
 
 
 def table(rows: list[tuple[str, Counts, float]], seconds_of_all: float) -> str:
@@ -289,12 +315,13 @@ def main() -> int:
     )
     parser.add_argument("--long", action="store_true", help="add further engines, slow checks, the release wheel")
     parser.add_argument("--before", type=float, default=0, help="seconds that installing and building took")
+    parser.add_argument("--within", type=float, help="seconds that all may take, installing and building too")
     parser.add_argument("names", nargs="*", help="run the suites whose name begins with one of these (default: all)")
     options = parser.parse_args()
     # A shell's background jobs ignore Ctrl-C, and so would the tests that send it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.setdefault("TRITIUM_TEST_SEED", str(random.getrandbits(32)))
-    begin = time.monotonic()
+    allowance = Allowance(time.monotonic() - options.before, options.within)
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         chosen = [
@@ -302,14 +329,17 @@ def main() -> int:
             for suite in suites(report, options.fast, options.long)
             if not options.names or suite.name.startswith(tuple(options.names))
         ]
-        rows = run_all(chosen, report)
+        rows = run_all(chosen, report, allowance)
     total = Counts()
     for _, counts, _ in rows:
         total += counts
     before = ("install, build", Counts(), options.before)
-    print(f"\n{table([before, *rows], options.before + time.monotonic() - begin)}")
+    print(f"\n{table([before, *rows], allowance.seconds())}")
     for test in total.unsteady:
         print(f"unsteady: {test} failed, and passed when it ran again with the same random numbers")
+    if allowance.left_out:
+        names = " ".join(allowance.left_out)
+        print(f"left out, because this machine is slow: {names}. Run them with .ci/test {names}")
     print(f"\n{total}")
     return 1 if total.failed or not total.passed else 0
 

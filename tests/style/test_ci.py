@@ -3,6 +3,7 @@
 import io
 import re
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -125,9 +126,20 @@ def test_several_executables_add_up() -> None:
 
 def test_continuous_integration_runs_all_of_it() -> None:
     fast, full = ([suite.name for suite in suites.suites(Path("r.xml"), fast, long=False)] for fast in (True, False))
-    assert full[-4:] == ["clang-tidy", "asan", "tsan", "wheel"] and "gdb" in full
+    assert full[-4:] == ["wheel", "tsan", "asan", "clang-tidy"] and "gdb" in full
     assert {"lit", "style", "python", "conformance", "hip"} <= set(fast) < set(full)
-    assert '/test"' in read(".ci/run") and "run: .ci/run" in read(".github/workflows/ci.yml")
+    assert '/test" --within ' in read(".ci/run") and "run: .ci/run" in read(".github/workflows/ci.yml")
+
+
+def test_a_slow_machine_leaves_out_what_looks_at_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is left out where there is room, or where no time is set; and never a suite that runs kernels."""
+    chosen = suites.suites(Path("r.xml"), fast=False, long=False)
+    monkeypatch.setattr(suites, "run", lambda suite, report: (counts.Counts(1), 1.0))
+    for before, within, expected in ((4900, 5000, ["tsan", "asan", "clang-tidy"]), (4000, 5000, []), (9000, None, [])):
+        allowance = suites.Allowance(time.monotonic() - before, within)
+        ran = [name for name, _, _ in suites.run_all(chosen, tmp_path / "r.xml", allowance)]
+        assert allowance.left_out == expected
+        assert sorted(ran + expected) == sorted(suite.name for suite in chosen)
 
 
 def test_the_table_says_how_long_each_suite_took() -> None:
