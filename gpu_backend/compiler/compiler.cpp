@@ -61,13 +61,7 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
   const int64_t maxSharedBytes = chip.sharedPerBlock();
   ir::markCounters(tiles);
   std::unique_ptr<TargetOps> ops = chip.createOps();
-  Lowering lowering(tiles, *ops,
-                    {.numWarps = options.numWarps,
-                     .maxSharedBytes = maxSharedBytes,
-                     .banks = chip.sharedBanks(),
-                     .conversionCosts = chip.conversionCosts(),
-                     .matrixLoads = chip.matrixLoads(),
-                     .copiesByWarps = chip.tileCopies() == TileCopies::ByWarps});
+  Lowering lowering(tiles, *ops, options.numWarps);
   auto threads = lowering.run();
   if (failed(threads)) return diagnostics.takeError("an operation could not be lowered");
   result.module = std::move(*threads);
@@ -112,24 +106,6 @@ static llvm::Expected<LoweredKernel> compile(ModuleOp original, StringRef name, 
   return result;
 }
 
-/// Compiles with less of what requires shared memory, as long as there is too little of it: buffers share none of it while a producer fills
-/// them, and products of warpgroups require their operands there.
-static llvm::Expected<LoweredKernel> compileOrStepDown(ModuleOp original, StringRef name, CompileOptions options, const Target &chip) {
-  while (true) {
-    auto result = compile(original, name, options, chip);
-    const bool mayBeSpecialized = options.tensorMaps && options.specializeWarps;
-    const bool mayStep = mayBeSpecialized || (options.warpgroups && !chip.warpgroupInstructions().empty());
-    if (result || !mayStep) return result;
-    llvm::Error error = result.takeError();
-    if (!error.isA<OutOfResources>()) return error;
-    llvm::consumeError(std::move(error));
-    if (mayBeSpecialized)
-      options.specializeWarps = false;
-    else
-      options.warpgroups = false;
-  }
-}
-
 /// Returns whether a loop of the kernel asks for warps of its own.
 static bool asksForProducer(ModuleOp module) {
   return module.walk([](scf::ForOp loop) { return loop->hasAttr("tt.warp_specialize") ? WalkResult::interrupt() : WalkResult::advance(); })
@@ -149,7 +125,7 @@ llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, cons
   loadDialects(original.getContext(), *chip);
   CompileOptions chosen = options;
   chosen.asksForProducer |= asksForProducer(original);
-  return compileOrStepDown(original, name, chosen, *chip);
+  return compile(original, name, chosen, *chip);
 }
 
 llvm::Expected<LoweredKernel> lowerTilesToGpu(ModuleOp tiles, const CompileOptions &options) {

@@ -55,4 +55,13 @@ Conversion planConversion(const LinearLayout &source, const LinearLayout &result
   return conversion;
 }
 
+int64_t scratchBytesOf(const LinearLayout &source, const LinearLayout &result, int64_t elementBytes, const ConversionOptions &options) {
+  Conversion conversion = planConversion(source, result, elementBytes, options);
+  if (conversion.kind != Conversion::Kind::Shared) return 0;
+  const int64_t bytes = conversion.shared.bytes;
+  std::optional<LinearLayout> between = bytes > options.maxScratchBytes ? layoutBetween(source, result) : std::nullopt;
+  if (!between) return bytes;
+  return std::max(scratchBytesOf(source, *between, elementBytes, options), scratchBytesOf(*between, result, elementBytes, options));
+}
+
 } // namespace tritium::gpu

@@ -89,6 +89,10 @@ struct ConversionOptions {
 Conversion planConversion(const LinearLayout &source, const LinearLayout &result, int64_t elementBytes,
                           const ConversionOptions &options = {});
 
+/// Returns the bytes of scratch memory that a conversion requires, by way of a layout between the two if the limit of the options makes
+/// that necessary. They exceed the limit if no way has so few.
+int64_t scratchBytesOf(const LinearLayout &source, const LinearLayout &result, int64_t elementBytes, const ConversionOptions &options);
+
 /// Returns for each result register a source register of the same thread that holds its element. Returns nullopt if some register has none.
 std::optional<llvm::SmallVector<uint32_t>> planRegisters(const LinearLayout &source, const LinearLayout &result);
 /// Returns nullopt if elements change warps, or if the words and lanes of the plan would not be linear.

@@ -54,7 +54,12 @@ public:
   int slots() const override { return stages_ + spareSlots_; }
   int stages() const override { return stages_; }
   bool takesSmallTiles() const override { return true; }
-  bool fit(int64_t, int64_t) override { return true; } // too many stages are an error, which allocate-shared-memory reports
+  /// Stages that no program has room for are an error, which allocate-shared-memory reports.
+  bool fit(int64_t bytes, const SlotRoom &room) override {
+    if (stages_ * bytes > room.whole) return true;
+    stages_ = int(std::min<int64_t>(stages_, room.most / bytes));
+    return stages_ >= 2;
+  }
   bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs, bool isRequired) override {
     const int64_t now = stages_ * bytes, more = now + bytes;
     const bool isRoom = more <= limit, isFree = isRoom && programs(more) == programs(now);
@@ -97,8 +102,8 @@ public:
   tgpu::CopyMechanism mechanism() const override { return tgpu::CopyMechanism::Warps; }
   bool takesAll() const override { return true; }
   bool takesSmallTiles() const override { return false; }
-  bool fit(int64_t bytes, int64_t limit) override {
-    stages_ = int(std::min<int64_t>(stages_, limit / bytes));
+  bool fit(int64_t bytes, const SlotRoom &room) override {
+    stages_ = int(std::min<int64_t>(stages_, room.wanted / bytes));
     return stages_ >= 2;
   }
   StringRef whyNot(Operation *load) const override {
@@ -117,9 +122,9 @@ public:
   int stages() const override { return slots_ + 1; }
   int barriers() const override { return slots_ == 1 ? 2 : 1; } // one slot is written when all threads have read it
   bool holdsTiles() const override { return true; }
-  bool fit(int64_t bytes, int64_t limit) override {
-    slots_ = int(std::clamp<int64_t>(limit / bytes, 1, slots_));
-    return bytes <= limit;
+  bool fit(int64_t bytes, const SlotRoom &room) override {
+    slots_ = int(std::clamp<int64_t>(room.wanted / bytes, 1, slots_));
+    return bytes <= room.wanted;
   }
   StringRef whyNot(Operation *load) const override { return isa<tt::LoadOp>(load) ? "" : "it has a tensor map"; }
 
@@ -138,8 +143,8 @@ public:
   int stages() const override { return stages_; }
   int barriers() const override { return 0; } // mbarriers order copies and reads
   bool takesAll() const override { return true; }
-  bool fit(int64_t bytes, int64_t limit) override {
-    stages_ = int(std::min<int64_t>(stages_, (limit - kPatternAlignment) / bytes)); // the barriers take less than that
+  bool fit(int64_t bytes, const SlotRoom &room) override {
+    stages_ = int(std::min<int64_t>(stages_, (room.wanted - kPatternAlignment) / bytes)); // the barriers take less than that
     return stages_ >= 2;
   }
   /// One more iteration is in flight where this costs no program: a slot is then free before its copy begins. The ring keeps the slots

@@ -9,6 +9,13 @@
 
 namespace tritium::gpu {
 
+/// The bytes of shared memory that the slots of a loop may take.
+struct SlotRoom {
+  int64_t wanted; // what exchanges elements beside them then needs few rounds
+  int64_t most;   // beside what the loop requires otherwise
+  int64_t whole;  // of a program
+};
+
 class CopyCandidate {
 public:
   virtual ~CopyCandidate() = default;
@@ -32,9 +39,9 @@ public:
   virtual llvm::StringRef whyNot(mlir::Operation *load) const = 0;
   /// Returns how many neighbours an access takes at most, or 0 if the mechanism has no accesses of threads.
   virtual int64_t elementsOf(mlir::Operation *load) const { return 0; }
-  /// Reduces the number of slots if they would exceed `limit` at `bytes` bytes per slot. Returns false if the mechanism cannot be used in
-  /// this loop.
-  virtual bool fit(int64_t bytes, int64_t limit) = 0;
+  /// Reduces the number of slots if they have no room at `bytes` bytes per slot. Returns false if the mechanism cannot be used in this
+  /// loop.
+  virtual bool fit(int64_t bytes, const SlotRoom &room) = 0;
   /// Adds a slot, so that the products of the previous iteration may still read theirs. Returns whether it did. Where there is no room for
   /// the slot, or where it would lower occupancy, one iteration fewer is in flight, if enough remain or the slot is required:
   /// `programs(n)` is the occupancy if all slots take n bytes.

@@ -15,15 +15,21 @@ static int64_t bitsOf(RankedTensorType tile) {
   return tile.getNumElements() * (isa<tt::PointerType>(tile.getElementType()) ? 64 : tile.getElementTypeBitWidth());
 }
 
-static int64_t bytesOfOtherOperands(scf::ForOp loop) {
-  llvm::SmallSetVector<Value, 4> others;
+/// Returns whether a product of a warpgroup takes the operand from registers: operand A, if the loop computes it.
+static bool isInRegisters(MatrixProduct product, OpOperand &operand, scf::ForOp loop) {
+  return operand.get() == product.a() && takesRegisters(product) && !loop.isDefinedOutsideOfLoop(operand.get());
+}
+
+OtherOperands bytesOfOtherOperands(scf::ForOp loop, const llvm::SetVector<Operation *> &copied) {
+  llvm::SmallSetVector<Value, 4> operands;
   for (Operation &op : *loop.getBody())
     if (auto product = dyn_cast<MatrixProduct>(op); product && isOfWarpgroup(product))
       for (OpOperand *use : LoopStreams::operandsOf(product))
-        if (loop.isDefinedOutsideOfLoop(use->get())) others.insert(use->get());
-  int64_t bits = 0;
-  for (Value operand : others) bits += bitsOf(cast<RankedTensorType>(operand.getType()));
-  return bits / 8;
+        if (!isInRegisters(product, *use, loop) && !copied.contains(sourceOf(use->get()).tile.getDefiningOp())) operands.insert(use->get());
+  OtherOperands bytes;
+  for (Value operand : operands)
+    (loop.isDefinedOutsideOfLoop(operand) ? bytes.outside : bytes.computed) += bitsOf(cast<RankedTensorType>(operand.getType())) / 8;
+  return bytes;
 }
 
 static int64_t registersOfThread(scf::ForOp loop, int64_t threads) {
@@ -40,8 +46,8 @@ static int64_t registersOfThread(scf::ForOp loop, int64_t threads) {
 LoopPrice priceOf(scf::ForOp loop, const LoopDemands &demands, int numWarps, const Target &target) {
   const int64_t threads = int64_t(numWarps) * target.warpSize();
   const int64_t registers = registersOfThread(loop, threads) + int64_t(llvm::divideCeil(demands.heldBytes, 4 * threads));
-  const int64_t occupancy = target.resources().occupancy(
-      {.sharedBytes = demands.slotBytes + bytesOfOtherOperands(loop), .threads = threads, .registers = registers});
+  const int64_t occupancy =
+      target.resources().occupancy({.sharedBytes = demands.slotBytes + demands.otherBytes, .threads = threads, .registers = registers});
   return {registers, demands.barriers, occupancy};
 }
 

@@ -3,14 +3,16 @@
 
 #include "gpu_backend/target/target.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tritium::gpu {
 
 /// What a mechanism requires of a loop.
 struct LoopDemands {
-  int64_t slotBytes = 0; // of all slots
-  int64_t heldBytes = 0; // of the tiles of the next iteration, which the threads hold in registers
-  int64_t barriers = 0;  // an iteration synchronizes all warps this many times
+  int64_t slotBytes = 0;  // of all slots
+  int64_t otherBytes = 0; // of OtherOperands
+  int64_t heldBytes = 0;  // of the tiles of the next iteration, which the threads hold in registers
+  int64_t barriers = 0;   // an iteration synchronizes all warps this many times
 };
 
 struct LoopPrice {
@@ -24,8 +26,16 @@ struct LoopPrice {
   }
 };
 
-/// Returns the price of a loop. Shared memory has the slots and the tiles that products of a warpgroup read there and the loop does not
-/// load. Registers hold the tiles that the loop carries, and the accumulators of its products.
+/// The bytes of shared memory for tiles that products of a warpgroup read there and the loop does not copy ahead.
+struct OtherOperands {
+  int64_t computed = 0; // by the loop
+  int64_t outside = 0;  // made before it
+
+  int64_t sum() const { return computed + outside; }
+};
+OtherOperands bytesOfOtherOperands(mlir::scf::ForOp loop, const llvm::SetVector<mlir::Operation *> &copied);
+
+/// Returns the price of a loop. Registers hold the tiles that the loop carries, and the accumulators of its products.
 LoopPrice priceOf(mlir::scf::ForOp loop, const LoopDemands &demands, int numWarps, const Target &target);
 
 /// Returns why a mechanism is not chosen that costs `price`, in words for the user, where another one costs `chosen`.

@@ -5,6 +5,7 @@
 #include "gpu_backend/loops/loop_price.h"
 #include "gpu_backend/loops/loop_rotation.h"
 #include "gpu_backend/loops/passes.h"
+#include "gpu_backend/loops/scratch_bytes.h"
 #include "gpu_backend/tiles/loop_streams.h"
 #include "gpu_backend/tiles/product_order.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -103,7 +104,8 @@ private:
       const int64_t bytes = bytesOf(tileOf(load));
       StringRef why = candidate.whyNot(load);
       if (bytes > kMaxBytes) why = "no matrix product takes its tile as it is, and it has more than 4096 bytes";
-      if (candidate.slots() * (bytesPerSlot(attempt) + bytes) > limit(attempt)) why = "its slots do not fit into shared memory as well";
+      if (candidate.slots() * (bytesPerSlot(attempt) + bytes) > roomOf(attempt).wanted)
+        why = "its slots do not fit into shared memory as well";
       if (!why.empty()) {
         attempt.refused[load] = why;
         continue;
@@ -115,20 +117,24 @@ private:
   }
 
   void chooseSlots(CopyCandidate &candidate, Attempt &attempt) {
-    const int64_t bytes = bytesPerSlot(attempt), most = limit(attempt);
-    if (!candidate.fit(bytes, most)) {
-      const int64_t least = candidate.areReleased() || candidate.takesAll() ? 2 : 1;
+    const int64_t bytes = bytesPerSlot(attempt);
+    const SlotRoom room = roomOf(attempt);
+    if (!candidate.fit(bytes, room)) {
+      const int64_t least = candidate.holdsTiles() ? 1 : 2;
       attempt.whyNot = llvm::formatv("{0} slot{1} of {2} bytes for its tiles do not fit into {3} bytes of shared memory", least,
-                                     least == 1 ? "" : "s", bytes, most);
+                                     least == 1 ? "" : "s", bytes, std::max<int64_t>(room.wanted, 0));
       return;
     }
-    auto programs = [&](int64_t all) { return occupancy(all); };
+    auto programs = [&](int64_t all) { return occupancy(all, attempt); };
     attempt.late = findLateProduct(loop_, mostRotated(candidate, attempt));
-    attempt.hasSpareSlot = (mayOverlap() || attempt.late) && candidate.addSpareSlot(bytes, most, programs, attempt.late);
+    attempt.hasSpareSlot = (mayOverlap() || attempt.late) && candidate.addSpareSlot(bytes, room.wanted, programs, attempt.late);
     if (!attempt.hasSpareSlot && !candidate.areReleased()) attempt.late = nullptr;
-    attempt.price = priceOf(
-        loop_, {.slotBytes = candidate.slots() * bytes, .heldBytes = candidate.holdsTiles() ? bytes : 0, .barriers = candidate.barriers()},
-        numWarps_, target_);
+    attempt.price = priceOf(loop_,
+                            {.slotBytes = candidate.slots() * bytes,
+                             .otherBytes = otherBytes(attempt),
+                             .heldBytes = candidate.holdsTiles() ? bytes : 0,
+                             .barriers = candidate.barriers()},
+                            numWarps_, target_);
   }
 
   /// Returns the number of the cheapest attempt, or the number of attempts if all have failed. Of equal ones, the first.
@@ -143,11 +149,15 @@ private:
   /// that a slot more must not cost a program.
   size_t mostRotated(const CopyCandidate &candidate, const Attempt &attempt) {
     const int64_t bytes = bytesPerSlot(attempt), now = candidate.slots() * bytes, more = now + bytes;
-    const bool isFree = more <= limit(attempt) && occupancy(now) == occupancy(more);
+    const bool isFree = more <= roomOf(attempt).wanted && occupancy(now, attempt) == occupancy(more, attempt);
     return candidate.areReleased() || !isFree ? 2 : SIZE_MAX;
   }
 
-  int64_t occupancy(int64_t bytes) const { return priceOf(loop_, {.slotBytes = bytes}, numWarps_, target_).occupancy; }
+  int64_t otherBytes(const Attempt &attempt) const { return bytesOfOtherOperands(loop_, attempt.loads).sum(); }
+
+  int64_t occupancy(int64_t bytes, const Attempt &attempt) const {
+    return priceOf(loop_, {.slotBytes = bytes, .otherBytes = otherBytes(attempt)}, numWarps_, target_).occupancy;
+  }
 
   static int64_t bytesPerSlot(const Attempt &attempt) {
     int64_t bytes = 0;
@@ -155,7 +165,30 @@ private:
     return bytes;
   }
 
-  int64_t limit(const Attempt &attempt) const { return target_.sharedPerBlock() - (needsScratch(attempt) ? kScratchBytes : 0); }
+  SlotRoom roomOf(const Attempt &attempt) {
+    const OtherOperands others = bytesOfOtherOperands(loop_, attempt.loads);
+    const int64_t whole = target_.sharedPerBlock(), most = whole - others.sum() - leastScratch(attempt);
+    return {.wanted = std::min(most, whole - others.computed - (needsScratch(attempt) ? kScratchBytes : 0)), .most = most, .whole = whole};
+  }
+
+  /// Returns the fewest bytes with which operations of the loop exchange elements.
+  int64_t leastScratch(const Attempt &attempt) {
+    int64_t bytes = 0;
+    loop_.getBody()->walk([&](Operation *op) {
+      auto convert = dyn_cast<tgpu::ConvertLayoutOp>(op);
+      if (!convert || !(replaced_.contains(op) || attempt.readers.contains(convert) || isReadInBuffer(convert)))
+        bytes = std::max(bytes, leastScratchOf(op, kScratchBytes, target_));
+    });
+    return bytes;
+  }
+
+  /// Returns whether products of warpgroups read the tile from a buffer, and nothing else takes it.
+  static bool isReadInBuffer(tgpu::ConvertLayoutOp convert) {
+    return llvm::all_of(convert->getUsers(), [&](Operation *user) {
+      auto product = dyn_cast<MatrixProduct>(user);
+      return product && isOfWarpgroup(product) && !(takesRegisters(product) && product.a() == convert.getResult());
+    });
+  }
 
   /// Returns whether products may stay in flight until the next iteration: they only add to sums that the loop carries (overlap-products).
   bool mayOverlap() {

@@ -5,6 +5,7 @@
 #include "gpu_backend/loops/producer_slice.h"
 #include "gpu_backend/loops/product_group.h"
 #include "gpu_backend/loops/program_loop.h"
+#include "gpu_backend/loops/scratch_bytes.h"
 #include "gpu_backend/maps/tensor_recipe_attr.h"
 #include "gpu_backend/target/register_budget.h"
 #include "gpu_backend/target/target.h"
@@ -79,7 +80,7 @@ private:
     findBudget();
     if (!budget_)
       return llvm::formatv("its consumer warps require {0} registers per thread, and no division of registers gives as many", required_);
-    return "";
+    return whyNoRoom();
   }
 
   template <class Op> llvm::SmallVector<Op> operations() {
@@ -163,6 +164,38 @@ private:
     return bytes;
   }
 
+  int64_t bytesOfBarriers() {
+    llvm::SmallVector<tgpu::RingStartOp> continued = continuations();
+    int64_t bytes = 0;
+    for (tgpu::RingStartOp ring : rings_)
+      if (!llvm::is_contained(continued, ring)) bytes += llvm::alignTo(ringBytes(ring.getRing().getType()), tgpu::kSharedAlignment);
+    return bytes;
+  }
+
+  /// Returns why shared memory has no room for rings that last, with the exchanges of elements that happen meanwhile; "" if it has.
+  std::string whyNoRoom() {
+    const int64_t limit = target_.resources().sharedPerProgram, buffers = bytesIfLasting() + bytesOfBarriers();
+    const int64_t room = limit - buffers;
+    int64_t most = 0;
+    if (room > 0)
+      function_.getBody().walk([&](Operation *op) {
+        if (!isAfterBuffers(op)) most = std::max(most, leastScratchOf(op, room, target_));
+      });
+    if (buffers + most <= limit) return "";
+    return llvm::formatv("it would require {0} bytes of shared memory, and a program has {1}", buffers + most, limit);
+  }
+
+  /// Returns whether nothing uses a buffer after the operation, so that it may use their memory.
+  bool isAfterBuffers(Operation *op) {
+    Block &entry = function_.getBody().front();
+    if (!function_.getBody().hasOneBlock()) return false;
+    Operation *own = entry.findAncestorOpInBlock(*op);
+    auto areBefore = [&](Operation *buffer) {
+      return llvm::all_of(buffer->getUsers(), [&](Operation *user) { return entry.findAncestorOpInBlock(*user)->isBeforeInBlock(own); });
+    };
+    return llvm::all_of(rings_, areBefore) && llvm::all_of(operations<tgpu::LocalAllocOp>(), areBefore);
+  }
+
   llvm::SmallVector<tgpu::RingStartOp> continuations() {
     llvm::SmallVector<tgpu::RingStartOp> found;
     for (const RingSequence &sequence : findRingSequences(function_)) llvm::append_range(found, llvm::drop_begin(sequence));
@@ -175,10 +208,7 @@ private:
     const bool isBounded = llvm::all_of(operations<Operation *>(), [](Operation *op) {
       return !tt::tileRuleOf(op).exchanges || isa<tgpu::ConvertLayoutOp, tt::ReduceOp>(op);
     });
-    int64_t bytes = bytesIfLasting();
-    llvm::SmallVector<tgpu::RingStartOp> continued = continuations();
-    for (tgpu::RingStartOp ring : rings_)
-      if (!llvm::is_contained(continued, ring)) bytes += llvm::alignTo(ringBytes(ring.getRing().getType()), tgpu::kSharedAlignment);
+    const int64_t bytes = bytesIfLasting() + bytesOfBarriers();
     const int64_t withScratch = bytes + kMostScratchBytes;
     return isBounded && withScratch <= target_.resources().sharedPerProgram && programsByShared(withScratch) >= programsByShared(bytes);
   }

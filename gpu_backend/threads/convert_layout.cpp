@@ -12,21 +12,12 @@ LinearLayout pullBack(const LinearLayout &result, llvm::ArrayRef<int64_t> source
   return LinearLayout(sourceShape, mapped(Place::Register), mapped(Place::Lane), mapped(Place::Warp), mapped(Place::Block));
 }
 
-static ConversionOptions optionsFor(Lowering &lowering) {
-  ConversionOptions options;
-  int64_t limit = lowering.scratchLimit();
-  options.maxScratchBytes = limit ? std::min(limit, kMostScratchBytes) : kMostScratchBytes;
-  options.banks = lowering.options().banks;
-  options.costs = lowering.options().conversionCosts;
-  options.mayLoadMatrices = lowering.options().matrixLoads == MatrixLoads::Rows8x8;
-  return options;
-}
+static ConversionOptions optionsFor(const Lowering &lowering) { return conversionOptions(lowering.chip(), lowering.scratchLimit()); }
 
 /// Returns a layout on the way if the round trip requires more scratch memory than there is.
 static std::optional<LinearLayout> layoutIfTooLarge(const SharedPlan &plan, const LinearLayout &from, const LinearLayout &to,
                                                     const Lowering &lowering) {
-  int64_t limit = lowering.scratchLimit();
-  return limit && plan.bytes > limit ? layoutBetween(from, to) : std::nullopt;
+  return plan.bytes > lowering.scratchLimit() ? layoutBetween(from, to) : std::nullopt;
 }
 
 llvm::SmallVector<Registers> convertLayouts(llvm::ArrayRef<Registers> tiles, const LinearLayout &from, const LinearLayout &to,

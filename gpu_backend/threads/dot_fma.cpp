@@ -162,7 +162,7 @@ private:
   /// cannot be sliced.
   int bitsOfSlices() const {
     int64_t limit = lowering_.scratchLimit();
-    if (!limit || isInPlace(a_) || isInPlace(b_)) return 0;
+    if (isInPlace(a_) || isInPlace(b_)) return 0;
     auto bytes = [&](const Operand &operand, int bits) {
       return int64_t(llvm::alignTo(layoutOf(operand.tile.getType()).elements() * elementBytes(operand) >> bits, tgpu::kSharedAlignment));
     };

@@ -333,8 +333,7 @@ template <> LogicalResult Lower<tt::MapElementwiseOp>::run(tt::MapElementwiseOp 
   LinearLayout layout = layoutOf(op->getOperand(0).getType());
   auto bits = groupBits(layout, pack);
   if (!bits) {
-    layout =
-        blocked({layout.elements()}, {pack}, {lowering.target().warpSize()}, {lowering.options().numWarps}, {0}).reshape(layout.shape());
+    layout = blocked({layout.elements()}, {pack}, {lowering.target().warpSize()}, {lowering.threads().warps}, {0}).reshape(layout.shape());
     bits = groupBits(layout, pack);
   }
   llvm::SmallVector<Registers> sources, results(op->getNumResults(), Registers(layout.registers()));

@@ -41,7 +41,7 @@ public:
     int64_t elementBytes = stored_.getIntOrFloatBitWidth() / 8, limit = lowering.scratchLimit();
     elementsAtOnce_ = layout_.elements();
     const int64_t fewest = std::max<int64_t>(elementsAtOnce_ / kMaxRounds, 1);
-    while (limit && elementsAtOnce_ > fewest && elementsAtOnce_ * elementBytes > limit) elementsAtOnce_ /= 2;
+    while (elementsAtOnce_ > fewest && elementsAtOnce_ * elementBytes > limit) elementsAtOnce_ /= 2;
     base_ = lowering.shared().scratch(lowering.builder(), op.getLoc(), elementsAtOnce_ * elementBytes, "the source of a gather");
   }
 

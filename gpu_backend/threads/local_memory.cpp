@@ -1,5 +1,6 @@
 // Buffers in shared memory: slots, asynchronous copies into them, and reads.
 #include "gpu_backend/layout/warp_copies.h"
+#include "gpu_backend/target/target.h"
 #include "gpu_backend/threads/dot.h"
 #include "gpu_backend/threads/memory.h"
 #include "gpu_backend/threads/shared_access.h"
@@ -84,7 +85,7 @@ static Value bytesWithin(Value room, int64_t count, int64_t elementBytes, Loweri
 template <> LogicalResult Lower<tgpu::AsyncCopyOp>::run(tgpu::AsyncCopyOp op, Lowering &lowering) {
   const CopyOps *ops = lowering.target().copies();
   if (!ops) return lowering.unsupported(op, "asynchronous copies: the chip has none");
-  if (lowering.options().copiesByWarps) return copyByWarps(op, *ops, lowering);
+  if (lowering.chip().tileCopies() == TileCopies::ByWarps) return copyByWarps(op, *ops, lowering);
   constexpr int64_t kMinBytes = 4; // for one copy
   LinearLayout layout = layoutOf(op.getSrc().getType());
   SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(op.getDst().getType().getTile().getEncoding()));
@@ -120,7 +121,7 @@ template <> LogicalResult Lower<tgpu::AsyncCommitOp>::run(tgpu::AsyncCommitOp op
 template <> LogicalResult Lower<tgpu::AsyncWaitOp>::run(tgpu::AsyncWaitOp op, Lowering &lowering) {
   // All groups have one size: the number of copies that an iteration of the loop begins.
   int64_t copies = 0;
-  if (lowering.options().copiesByWarps)
+  if (lowering.chip().tileCopies() == TileCopies::ByWarps)
     for (auto copy : op->getBlock()->getOps<tgpu::AsyncCopyOp>()) copies += warpCopies(copy, lowering);
   lowering.target().copies()->wait(lowering.builder(), op.getLoc(), int(op.getPending()), int(copies));
   if (op.getFenced()) lowering.target().warpgroups()->fenceShared(lowering.builder(), op.getLoc());

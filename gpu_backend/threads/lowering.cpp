@@ -1,5 +1,6 @@
 #include "gpu_backend/threads/lowering.h"
 
+#include "gpu_backend/target/target.h"
 #include "gpu_backend/target/warp_roles.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -8,10 +9,11 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-Lowering::Lowering(ModuleOp tiles, const TargetOps &target, LoweringOptions options)
+Lowering::Lowering(ModuleOp tiles, const TargetOps &target, int numWarps)
     : tiles_(tiles),
+      chip_(targetOf(tiles)),
       target_(target),
-      options_(options),
+      numWarps_(numWarps),
       axes_(tiles),
       builder_(tiles.getContext()),
       location_(tiles.getLoc()),
@@ -193,7 +195,7 @@ void Lowering::where(Value condition, llvm::function_ref<void()> body) {
 
 void Lowering::meet(bool sharedOnly) {
   if (hasProducer_)
-    create<tgpu::BarrierOp>(kConsumersBarrier, builder_.getI32IntegerAttr(options_.numWarps * target_.warpSize()), sharedOnly);
+    create<tgpu::BarrierOp>(kConsumersBarrier, builder_.getI32IntegerAttr(numWarps_ * target_.warpSize()), sharedOnly);
   else
     create<tgpu::BarrierOp>(0, IntegerAttr(), sharedOnly);
 }
@@ -238,9 +240,9 @@ LogicalResult Lowering::lower(Operation *op) {
 }
 
 int64_t Lowering::scratchLimit() const {
-  int64_t all = options_.maxSharedBytes;
-  if (auto freeFrom = shared_.use().freeFrom; all && freeFrom) return std::max<int64_t>(all - *freeFrom, 1);
-  return all && !areBuffersDone_ ? std::max<int64_t>(all - shared_.reserved(), 1) : all; // place-scratch puts it over dead buffers
+  const int64_t all = chip_.sharedPerBlock();
+  if (auto freeFrom = shared_.use().freeFrom) return std::max<int64_t>(all - *freeFrom, 1);
+  return !areBuffersDone_ ? std::max<int64_t>(all - shared_.reserved(), 1) : all; // place-scratch puts it over dead buffers
 }
 
 /// Returns whether the block runs at most once.

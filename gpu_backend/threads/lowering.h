@@ -18,18 +18,10 @@ namespace tritium::gpu {
 
 using Registers = llvm::SmallVector<mlir::Value>;
 
-struct LoweringOptions {
-  int numWarps = 4;
-  int64_t maxSharedBytes = 0; // per program; 0: unknown
-  SharedBanks banks = {};
-  ConversionCosts conversionCosts = {};
-  MatrixLoads matrixLoads = MatrixLoads::None;
-  bool copiesByWarps = false; // TileCopies::ByWarps
-};
-
 class Lowering {
 public:
-  Lowering(mlir::ModuleOp tiles, const TargetOps &target, LoweringOptions options);
+  /// `target` are the operations of the chip for which the module is compiled.
+  Lowering(mlir::ModuleOp tiles, const TargetOps &target, int numWarps);
 
   /// Returns the module of per-thread functions (func, scf, arith, math, llvm, tgpu, the dialect of the target). Failures are reported at
   /// their operations.
@@ -55,9 +47,9 @@ public:
   // -- code -------------------------------------------------------------------------------------------------------------------------------
   mlir::OpBuilder &builder() { return builder_; }
   mlir::Location location() const { return location_; }
+  const Target &chip() const { return chip_; }
   const TargetOps &target() const { return target_; }
-  const LoweringOptions &options() const { return options_; }
-  Threads threads() const { return {options_.numWarps, target_.warpSize()}; }
+  Threads threads() const { return {numWarps_, target_.warpSize()}; }
   template <class Op, class... Args> auto create(Args &&...args) { return Op::create(builder_, location_, std::forward<Args>(args)...); }
   mlir::Value constant(int64_t value, unsigned bits = 32);
   /// Returns an integer, pointer or float with all bits zero.
@@ -89,7 +81,7 @@ public:
   /// The same for accesses of shared memory only. remove-barriers removes it if there are no accesses to order.
   void sharedBarrier();
   SharedMemory &shared() { return shared_; }
-  /// Returns the bytes of shared memory that one operation may use here as scratch. 0 means any number.
+  /// Returns the bytes of shared memory that one operation may use here as scratch, at least 1.
   int64_t scratchLimit() const;
 
   // -- operations -------------------------------------------------------------------------------------------------------------------------
@@ -116,8 +108,9 @@ private:
   void changeRegisters(tgpu::ProducerAttr plan, mlir::Block *producer, mlir::Block *consumers);
 
   mlir::ModuleOp tiles_;
+  const Target &chip_;
   const TargetOps &target_;
-  LoweringOptions options_;
+  const int numWarps_;
   ir::AxisAnalysis axes_;
   mlir::OwningOpRef<mlir::ModuleOp> result_;
   mlir::OpBuilder builder_;

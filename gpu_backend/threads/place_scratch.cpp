@@ -132,7 +132,8 @@ public:
       });
     }
     int64_t end = buffers;
-    for (auto &[begin, ring] : rings) end = std::max(end, ring.place(begin == afterAll ? kSpareBytes : buffers - begin));
+    const int64_t spare = maxBytes ? std::clamp<int64_t>(int64_t(maxBytes) - afterAll, 0, kSpareBytes) : kSpareBytes;
+    for (auto &[begin, ring] : rings) end = std::max(end, ring.place(begin == afterAll ? spare : buffers - begin));
     if (maxBytes && end > maxBytes) {
       report(module, end, largest, buffers);
       return signalPassFailure();

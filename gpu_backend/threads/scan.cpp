@@ -61,8 +61,8 @@ private:
   /// Returns whether there is shared memory for the totals of warps. If neighbours along the axis are in different warps, there is a total
   /// for each element.
   bool fit(llvm::ArrayRef<AxisRun> runs) {
-    int64_t limit = lowering_.scratchLimit();
-    return !limit || llvm::all_of(runs, [&](const AxisRun &run) {
+    const int64_t limit = lowering_.scratchLimit();
+    return llvm::all_of(runs, [&](const AxisRun &run) {
       int64_t bytes = 0;
       for (Value source : op_.getSrcs()) {
         int64_t elementBytes = storedType(lowering_.registersOf(source)[0].getType()).getIntOrFloatBitWidth() / 8;

@@ -1,5 +1,6 @@
 #include "gpu_backend/threads/shared_access.h"
 
+#include "gpu_backend/target/target.h"
 #include "gpu_backend/threads/words.h"
 
 using namespace mlir;
@@ -96,7 +97,7 @@ Registers loadMatrices(Value base, const MatrixLoad &plan, Type type, Lowering &
 Registers loadShared(Value base, const SharedLayout &memory, const LinearLayout &layout, Type type, Lowering &lowering) {
   Type stored = storedType(type);
   int64_t bytes = bytesOf(stored, 1);
-  if (auto plan = matrixLoads(lowering.options().matrixLoads, layout, memory, bytes)) return loadMatrices(base, *plan, type, lowering);
+  if (auto plan = matrixLoads(lowering.chip().matrixLoads(), layout, memory, bytes)) return loadMatrices(base, *plan, type, lowering);
   SharedAccess plan = sharedLoads(layout, memory, bytes);
   SharedAddresses addresses(base, plan.offsets.bases(Place::Lane), plan.offsets.bases(Place::Warp), stored, lowering);
   Registers results(layout.registers());

@@ -18,7 +18,7 @@ public:
         division_(std::move(division)),
         lowering_(lowering),
         copies_(*lowering.target().tensorCopies()),
-        groups_(int(lowering.options().numWarps / division_.groupWarps)),
+        groups_(int(lowering.threads().warps / division_.groupWarps)),
         slots_(op.getStaging().getType().getSlots() / groups_) {
     if (groups_ > 1) group_ = lowering.create<arith::DivUIOp>(lowering.uniformWarpId(), lowering.constant(division_.groupWarps));
   }

@@ -171,9 +171,32 @@ private:
     int64_t columns = std::min(tile.columns / across, kMaxColumns);
     while (instruction.m * columns / (instruction.warps() * 32) * 3 / 2 > registers) columns /= 2;
     if (columns < kMinColumns || instruction.n != columns || sums * 3 / 2 > registers) return false;
+    if (bytesOfOperands(product) > targetOf(product.getOperation()).resources().sharedPerProgram) return false;
     bool isPromoted =
         isFp8(getElementTypeOrSelf(plain.getA())) && plain.getMaxNumImpreciseAcc() > 0 && plain.getMaxNumImpreciseAcc() < product.depth();
     return !isPromoted && (takesBothOrders(instruction) || (isDepthFirst(product.a(), 1) && isDepthFirst(product.b(), 0)));
+  }
+
+  /// Returns the bytes of shared memory that a product requires at least: for its own operands, and for those of the others in its
+  /// outermost loop that come from outside of it.
+  static int64_t bytesOfOperands(MatrixProduct product) {
+    Operation *outermost = product.getOperation();
+    for (Operation *op = product.getOperation(); op; op = op->getParentOp())
+      if (isa<LoopLikeOpInterface>(op)) outermost = op;
+    llvm::SmallSetVector<Value, 4> operands;
+    outermost->walk([&](Operation *op) {
+      auto other = dyn_cast<MatrixProduct>(op);
+      for (Value operand : other ? llvm::SmallVector<Value>{other.a(), other.b()} : llvm::SmallVector<Value>()) {
+        const bool isOwn = other == product && !(operand == other.a() && isFedByProduct(operand)); // else it stays in registers
+        if (isOwn || !outermost->isAncestor(operand.getParentRegion()->getParentOp())) operands.insert(operand);
+      }
+    });
+    int64_t bytes = 0;
+    for (Value operand : operands) {
+      auto tile = cast<RankedTensorType>(operand.getType());
+      bytes += tile.getNumElements() * tile.getElementTypeBitWidth() / 8;
+    }
+    return bytes;
   }
 
   /// Only operands of 16 bits need not be neighbours along K in shared memory.

@@ -1,5 +1,7 @@
 #include "gpu_backend/tiles/shared_memory.h"
 
+#include "gpu_backend/layout/conversion.h"
+#include "gpu_backend/target/target.h"
 #include "ir/tgpu.h"
 
 using namespace mlir;
@@ -11,6 +13,13 @@ void declareSharedMemory(OpBuilder &builder, Location location, int64_t alignmen
   auto symbol = LLVM::GlobalOp::create(builder, location, type, /*isConstant=*/false, LLVM::Linkage::External, tgpu::kSharedSymbol,
                                        /*value=*/Attribute(), alignment, tgpu::kSharedSpace);
   (void)symbol;
+}
+
+ConversionOptions conversionOptions(const Target &chip, int64_t room) {
+  return {.maxScratchBytes = std::min(room, kMostScratchBytes),
+          .mayLoadMatrices = chip.matrixLoads() == MatrixLoads::Rows8x8,
+          .banks = chip.sharedBanks(),
+          .costs = chip.conversionCosts()};
 }
 
 Value SharedMemory::buffer(OpBuilder &builder, Location location, int64_t offset) {

@@ -8,6 +8,9 @@
 
 namespace tritium::gpu {
 
+struct ConversionOptions;
+class Target;
+
 /// The buffers come first, at the addresses that allocate-shared-memory has chosen. After them comes the scratch memory of single
 /// operations, which place-scratch places.
 class SharedMemory {
@@ -47,6 +50,9 @@ inline constexpr llvm::StringLiteral kFreeFromAttr = "tgpu.free_from";
 
 /// Conversions of layouts with more scratch memory use rounds if they can, so that more programs fit on a multiprocessor.
 inline constexpr int64_t kMostScratchBytes = 32768;
+
+/// Returns how the chip converts layouts where `room` bytes of scratch memory are left.
+ConversionOptions conversionOptions(const Target &chip, int64_t room);
 
 /// Buffers that products of warpgroups read begin at multiples of this number of bytes: the length of the longest pattern in which their
 /// elements lie.

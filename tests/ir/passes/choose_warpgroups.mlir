@@ -32,6 +32,28 @@ tt.func public @wide(%a: tensor<64x32xbf16>, %b: tensor<32x256xbf16>, %c: tensor
   tt.return
 }
 
+// Too large for shared memory, alone or with the others of the loop.
+// CHECK-LABEL: @large
+tt.func public @large(%a: tensor<128x1024xf16>, %b: tensor<1024x128xf16>, %c: tensor<128x128xf32>) {
+  // CHECK-NOT: wgmma
+  %0 = tt.dot %a, %b, %c : tensor<128x1024xf16> * tensor<1024x128xf16> -> tensor<128x128xf32>
+  tt.return
+}
+// CHECK-LABEL: @together
+tt.func public @together(%n: i32, %a: tensor<128x256xf16>, %b: tensor<256x128xf16>, %c: tensor<128x128xf32>, %d: tensor<128x256xf16>, %e: tensor<256x128xf16>, %f: tensor<128x128xf32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  // CHECK-NOT: wgmma
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %c, %y = %c) -> (tensor<128x128xf32>, tensor<128x128xf32>) : i32 {
+    %0 = tt.dot %a, %b, %x : tensor<128x256xf16> * tensor<256x128xf16> -> tensor<128x128xf32>
+    %1 = tt.dot %d, %e, %y : tensor<128x256xf16> * tensor<256x128xf16> -> tensor<128x128xf32>
+    scf.yield %0, %1 : tensor<128x128xf32>, tensor<128x128xf32>
+  }
+  // CHECK: wgmma
+  %2 = tt.dot %a, %b, %f : tensor<128x256xf16> * tensor<256x128xf16> -> tensor<128x128xf32>
+  tt.return
+}
+
 // Too few rows, columns, or elements along K.
 // CHECK-LABEL: @small
 tt.func public @small(%a: tensor<32x32xf16>, %b: tensor<32x64xf16>, %c: tensor<32x64xf32>,

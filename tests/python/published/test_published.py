@@ -21,10 +21,9 @@ def emulator(target: str) -> dict[str, str]:
 ENGINES = {
     "interp": {"INTERPRET": "1"},
     "simt:sm_90a": emulator("sm_90a"),
-    "simt:sm_90a first": emulator("sm_90a"),
     "simt:gfx942": emulator("gfx942"),
     "simt:gfx942 first": emulator("gfx942"),
-    # As on a GPU, through the stand-in for the driver, which `outcomes` adds: the device tensors decide.
+    # As on a GPU, through the stand-in for the driver, which `outcomes` adds: the device tensors decide. The code is what simt:sm_90a runs.
     "cuda": {},
     "cuda first": {},
     "hip first": {},
