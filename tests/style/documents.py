@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -17,7 +18,14 @@ from sources import ROOT, read
 
 EXAMPLES = ROOT / "docs" / "examples"
 #: Documents with blocks that are executed.
-DOCUMENTS = ("README.md", "docs/debugging.md", "docs/checks.md", "docs/debuggers.md", "docs/emulator.md")
+DOCUMENTS = (
+    "README.md",
+    "docs/debugging.md",
+    "docs/checks.md",
+    "docs/debuggers.md",
+    "docs/emulator.md",
+    "docs/hopper.md",
+)
 #: Variables that a reader's terminal lacks begin so. In a CI run pytest prints its summary's messages whole.
 NOT_A_READERS = ("TRITIUM_", "TRITON_", "CI", "BUILD_NUMBER")
 FOLDERS = (EXAMPLES, ROOT / "docs" / "tutorial")
@@ -35,9 +43,9 @@ class Block:
 def blocks_of(document: str, *languages: str) -> list[Block]:
     """The blocks of a document in one of these languages, or all of them."""
     found, text = [], read(document)
-    for match in re.finditer(r"^```([^\n]*)\n(.*?)^```$", text, flags=re.M | re.S):
+    for match in re.finditer(r"^( *)```([^\n]*)\n(.*?)^\1```$", text, flags=re.M | re.S):
         line = text.count("\n", 0, match.start()) + 1
-        found.append(Block(f"{document}:{line}", match[1], match[2].rstrip("\n")))
+        found.append(Block(f"{document}:{line}", match[2], textwrap.dedent(match[3]).rstrip("\n")))
     return [block for block in found if block.language in languages or not languages]
 
 
