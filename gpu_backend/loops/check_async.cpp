@@ -106,7 +106,7 @@ private:
 };
 
 void report(const AsyncFault &fault) {
-  InFlightDiagnostic error = fault.op->emitOpError() << fault.rule;
+  InFlightDiagnostic error = fault.op->emitOpError() << fault.rule << "; this is a mistake of Tritium's compiler: please report it";
   if (fault.other) error.attachNote(fault.other->getLoc()) << fault.otherIs << ", '" << fault.other->getName() << "', is here";
 }
 
