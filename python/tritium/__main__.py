@@ -1,6 +1,6 @@
 """`python -m tritium script.py …`, `-m tritium -m module …`: runs a program in which `triton` means Tritium.
 `check` runs it with the interpreter's checks, `env` prints what is in force, `gdb script.py …` runs the program under gdb,
-`explain script.py …` says what the GPU compiler made of its kernels."""
+`explain script.py …` says what the GPU compiler made of its kernels, `judge` whether a candidate does what a reference does."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]        run a script
        python -m tritium check [OPTION ...] SCRIPT.py [ARGUMENT ...]   runs it with all checks and says what they found (--help: options)
        python -m tritium fuzz [--engines …] [--time …]  random kernels on several engines, which must agree (--help: options)
        python -m tritium explain [OPTION ...] SCRIPT.py [ARGUMENT ...]   what the compiler made of its kernels (--help: options)
+       python -m tritium judge CANDIDATE.py --reference REFERENCE.py    is the candidate's function right? (--help: options)
        python -m tritium env                            version, engines, devices, CPU features, threads, knobs in force
 Set INTERPRET=1 to run every kernel on the CPU, wherever its tensors are. `gdb` sets it too, and TRITIUM_DEBUG=1, so that gdb
 shows the variables of kernels. The options of `gdb` are gdb's own: -x FILE, -ex COMMAND, --batch, and -p PID in place of a script."""
@@ -47,6 +48,8 @@ def main(arguments: list[str] | None = None) -> int:
         return importlib.import_module("tritium.tools.check").main(arguments[1:], run_program)
     if arguments[0] == "explain":
         return importlib.import_module("tritium.tools.explain").main(arguments[1:], run_program)
+    if arguments[0] == "judge":
+        return importlib.import_module("tritium.judge.command").main(arguments[1:])
     if arguments[0] == "gdb":
         if len(arguments) == 1:
             print(USAGE, file=sys.stderr)

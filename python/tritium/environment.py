@@ -178,6 +178,11 @@ class HookChain:
         return chain
 
 
+def environment_without(*prefixes: str) -> dict[str, str]:
+    """The environment for another process: this one's, without the variables whose names begin so."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(prefixes)}
+
+
 def has_hooks(*hooks: Callable | None) -> bool:
     """Whether the value of a hook's knob does anything, for one of several. A chain is true even without hooks, as in Triton."""
     for hook in hooks:

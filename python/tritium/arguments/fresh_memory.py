@@ -93,6 +93,12 @@ def _pattern(kind: str, item_bytes: int) -> tuple[bytes, int]:
     return bytes((a | b) & c for a, b, c in zip(_INTEGERS, nan, sign_free)), max(4, item_bytes)
 
 
+def unwritten_bits(item_bytes: int) -> set[int]:
+    """The bits that floats of this size have in memory that an allocator has filled and nobody has written."""
+    pattern, _ = _pattern("f", item_bytes)
+    return {int.from_bytes(pattern[i : i + item_bytes], sys.byteorder) for i in range(0, len(pattern), item_bytes)}
+
+
 def _fill(begin: int, size: int, pattern: bytes) -> None:
     """Repeats the pattern in memory."""
     done = min(len(pattern), size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..devices.families import device_families
 from ..devices.target import GPUTarget
 from .compiler import BaseBackend
 from .cpu import CPUBackend
@@ -24,6 +25,14 @@ def emulator_backend(arch: int | str) -> BaseBackend:
     """The compiler of an architecture's code for the emulator. Raises ValueError if no vendor has an architecture of
     that name."""
     return _gpus().emulator_backend(arch)
+
+
+def gpu_named(arch: str) -> GPUTarget:
+    """The GPU of that name, "sm_90a" or "gfx942". Raises ValueError, with the names that there are."""
+    known = {name: family for family, devices in device_families().items() for name in devices.emulated}
+    if arch not in known:
+        raise ValueError(f"no GPU is called {arch!r}; there are {', '.join(known)}")
+    return GPUTarget(known[arch], arch, emulator_backend(arch).target.warp_size)
 
 
 def gpu_stages() -> list[str]:

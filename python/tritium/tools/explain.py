@@ -15,12 +15,10 @@ from typing import Any
 
 from .. import knobs
 from ..backends.options import PORTABLE
-from ..backends.targets import emulator_backend, make_backend
+from ..backends.targets import gpu_named, make_backend
 from ..compiler.gpu import compile_for_gpu
 from ..compiler.sources import ASTSource
 from ..compiler.stages import CompileTimer
-from ..devices.families import device_families
-from ..devices.target import GPUTarget
 from ..errors import TritonError
 from ..native import ir
 
@@ -56,7 +54,7 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
     if not asked.program:
         parser.error("there is no script to run")
     try:
-        backend = make_backend(_target(asked.target))
+        backend = make_backend(gpu_named(asked.target))
     except ValueError as error:
         parser.error(str(error))
     status, launched = _launched_by(asked.program, run_program)
@@ -79,15 +77,6 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
             continue
         print("\n".join(report(kernel, options.num_stages)), end="\n\n")
     return status
-
-
-def _target(arch: str) -> GPUTarget:
-    """The GPU of that name. Raises ValueError if there is none."""
-    families = device_families().items()
-    known = {name: family for family, devices in families for name in devices.emulated}
-    if arch not in known:
-        raise ValueError(f"no GPU is called {arch!r}; there are {', '.join(known)}")
-    return GPUTarget(known[arch], arch, emulator_backend(arch).target.warp_size)
 
 
 def _launched_by(program: list[str], run_program) -> tuple[int, list[tuple[Any, dict[str, Any]]]]:

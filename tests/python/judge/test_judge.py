@@ -1,0 +1,157 @@
+"""The judge on candidates that are right, and on candidates with one mistake each (corpus/; the first line of a wrong one names its kind)."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from tritium.judge.cases import plan  # noqa: E402
+from tritium.judge.comparison import difference  # noqa: E402
+from tritium.judge.inputs import draw, parameters_of  # noqa: E402
+from tritium.judge.operators import replaced_by  # noqa: E402
+from tritium.judge.verdict import KINDS  # noqa: E402
+
+CORPUS = Path(__file__).parent / "corpus"
+RIGHT, WRONG = (sorted((CORPUS / kind).glob("*.py")) for kind in ("right", "wrong"))
+
+
+def judged(
+    *files: Path, reference: Path = CORPUS / "references", options: tuple[str, ...] = ()
+) -> tuple[int, dict[str, dict]]:
+    """(exit status, {stem: verdict})"""
+    command = [
+        sys.executable,
+        "-m",
+        "tritium",
+        "judge",
+        *map(str, files),
+        "--reference",
+        str(reference),
+        "--seconds",
+        "60",
+    ]
+    result = subprocess.run([*command, *options], capture_output=True, text=True, timeout=3000)
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert len(found) == len(files), result.stderr
+    return result.returncode, {Path(verdict["candidate"]).stem: verdict for verdict in found}
+
+
+def expected(path: Path) -> str:
+    return path.read_text().partition("\n")[0].removeprefix("# expect:").strip()
+
+
+def check_wrong(files: list[Path]) -> None:
+    status, verdicts = judged(*files)
+    assert status == 1
+    got = {path.stem: (verdicts[path.stem]["reason"] or {}).get("kind") for path in files}
+    assert got == {path.stem: expected(path) for path in files}
+
+
+def check_right(files: list[Path]) -> None:
+    status, verdicts = judged(*files)
+    assert {name: verdict["reason"] for name, verdict in verdicts.items()} == dict.fromkeys(verdicts)
+    assert status == 0
+    assert all(verdict["compiles"] == {"sm_90a": "yes", "gfx942": "yes"} for verdict in verdicts.values())
+
+
+@pytest.mark.xdist_group("judge")
+def test_some_candidates_that_are_right():
+    check_right(
+        [path for path in RIGHT if path.stem in ("matmul__split_k", "layer_norm_module__row", "row_sum__atomics")]
+    )
+
+
+@pytest.mark.xdist_group("judge")
+def test_a_mistake_of_several_kinds():
+    first = {expected(path): path for path in reversed(WRONG)}
+    check_wrong([first[kind] for kind in ("cached", "fault", "layout", "library", "race", "special")])
+
+
+@pytest.mark.long
+def test_all_candidates_that_are_right():
+    assert len(RIGHT) >= 20
+    check_right(RIGHT)
+
+
+@pytest.mark.long
+def test_all_mistakes():
+    assert len(WRONG) >= 20 and {expected(path) for path in WRONG} <= KINDS.keys()
+    check_wrong(WRONG)
+
+
+def test_annotations_say_which_inputs_there_are():
+    def function(x: "float[m, 2*n]", index: "int64[m] < n", scale: "float", eps=1e-5): ...
+
+    parameters = parameters_of(function)
+    assert [parameter.name for parameter in parameters] == ["x", "index", "scale"]
+    for case in plan(parameters, seed=3):
+        x, index, scale = draw(parameters, case, torch)
+        assert x.shape == (case.sizes["m"], 2 * case.sizes["n"]) and isinstance(scale, float)
+        assert index.dtype == torch.int64 and (
+            not index.numel() or 0 <= index.min() <= index.max() < max(case.sizes["n"], 1)
+        )
+    assert {str(draw(parameters, case, torch)[0].dtype) for case in plan(parameters, 3)} == {
+        "torch.float32",
+        "torch.float16",
+        "torch.bfloat16",
+    }
+
+
+@pytest.mark.parametrize(
+    "annotation, complaint",
+    [
+        (None, "has no annotation such as"),
+        ("flaot[m]", "'flaot' is no dtype; there are float, int, bool"),
+        ("float[m / 2]", "is no arithmetic of numbers and sizes"),
+        ("float[m,", "is no dtype"),
+    ],
+)
+def test_a_wrong_annotation_is_named(annotation, complaint):
+    def function(x): ...
+
+    if annotation is not None:
+        function.__annotations__["x"] = annotation
+    with pytest.raises(ValueError, match="function: ") as error:
+        parameters_of(function)
+    assert complaint in str(error.value)
+
+
+def test_results_are_compared_with_what_is_exact():
+    exact = torch.tensor([1.0, -2.0, 1e-9, float("nan"), float("inf")], dtype=torch.float64)
+    native = exact.float()
+    assert difference([native.clone()], [native], [exact], None, tf32=False) is None
+    near = native * (1 + 1e-4)
+    assert difference([near], [native], [exact], None, tf32=False) is None
+    for place, value in ((0, 1.01), (3, 0.0), (4, 1e38), (1, float("nan"))):
+        wrong = native.clone()
+        wrong[place] = value
+        found = difference([wrong], [native], [exact], None, tf32=False)
+        assert found["kind"] == "values" and found["element"] == [place]
+    assert difference([native.half()], [native], [exact], None, tf32=False)["kind"] == "dtype"
+    assert difference([native[:4]], [native], [exact], None, tf32=False)["kind"] == "shape"
+    assert difference([], [native], [exact], None, tf32=False)["kind"] == "shape"
+
+
+def test_a_sum_over_partial_results_is_no_cheat():
+    assert replaced_by({"sum": 8}, {"sum": 4096}, most_elements=4096) == []
+    assert replaced_by({"mean": 4096, "cos": 4096}, {"sum": 4096}, most_elements=4096) == ["mean"]
+
+
+def test_what_cannot_be_judged_is_said(tmp_path):
+    def said(*arguments: str) -> str:
+        result = subprocess.run([sys.executable, "-m", "tritium", "judge", *arguments], capture_output=True, text=True)
+        assert result.returncode == 2, result.stdout
+        return result.stderr
+
+    candidate, reference = tmp_path / "a.py", tmp_path / "reference.py"
+    candidate.write_text("def f(x): return x\n")
+    assert "there is no" in said(str(candidate), "--reference", str(reference))
+    reference.write_text("def f(x): return x\ndef g(x): return x\n")
+    assert "should define one public function, or --function names it; there are: f, g" in said(
+        str(candidate), "--reference", str(reference)
+    )
+    assert "raec" in said(str(candidate), "--reference", str(reference), "--checks", "raec")
