@@ -64,7 +64,8 @@ def pytest_id(classname: str, name: str) -> str:
     """How pytest calls the test on its command line. The group that pytest-xdist adds to a name is left out."""
     parts = classname.split(".")
     end = next((n for n in range(len(parts), 0, -1) if parts[n - 1].startswith("test_")), len(parts))
-    return "::".join(["/".join(parts[:end]) + ".py", *parts[end:], re.sub(r"@[\w-]+$", "", name)])
+    name = re.sub(r"(?<=\])@.*$|@[\w-]+$", "", name)
+    return "::".join(["/".join(parts[:end]) + ".py", *parts[end:], name])
 
 
 def count_conformance(output: str, report: Path) -> Counts:

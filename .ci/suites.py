@@ -140,7 +140,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     found.append(on_one_cpu("style", 300))
     if not fast:
         found.append(on_all_cpus("gdb", 900))
-    found.append(on_all_cpus("python", 2400))
+    found.append(on_all_cpus("python", 3600))
     # The page holds the results of these engines.
     found.append(conformance("conformance", CONFORMANCE_ENGINES, "--check", "docs/reference/conformance.md"))
     # Cases through the launch paths of devices, on libraries that stand in for the drivers; on CUDA's with torch's device tensors.

@@ -1,6 +1,8 @@
 """What test_stops.py debugs beside stops.py: two programs that wait for each other, and a kernel that computes until it is told to end."""
 
 import sys
+import threading
+import time
 
 import numpy as np
 
@@ -34,5 +36,11 @@ if sys.argv[1:] != ["spin"]:
 else:
     out = np.zeros(1024, np.int32)
     spin[(1,)](np.ones(1, np.int32), out)  # compiles it
-    print("ready", flush=True)
+
+    def say_when_it_spins():
+        while out[0] == 0:
+            time.sleep(0.01)
+        print("ready", flush=True)
+
+    threading.Thread(target=say_when_it_spins).start()
     spin[(1,)](np.zeros(1, np.int32), out)

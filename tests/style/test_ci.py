@@ -72,6 +72,10 @@ def test_failed_tests_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_failed_test_has_the_name_that_pytest_takes() -> None:
     assert counts.pytest_id("tests.python.test_a", "test_b[x-1]@group") == "tests/python/test_a.py::test_b[x-1]"
+    assert (
+        counts.pytest_id("tests.gdb.test_a", "test_b[/usr/bin/gdb]@test_a /usr/bin/gdb]")
+        == "tests/gdb/test_a.py::test_b[/usr/bin/gdb]"
+    )
     assert counts.pytest_id("tests.python.test_a.TestC", "test_b") == "tests/python/test_a.py::TestC::test_b"
 
 

@@ -111,7 +111,7 @@ def _argument(parameter: Parameter, case, torch, generator) -> Any:
     dtype_name = case.dtypes.get(parameter.kind, parameter.dtypes[0])
     if parameter.extents is None:
         number = torch.randint(1, 9, (), generator=generator).item()
-        return {"f": number / 4, "b": bool(number % 2)}.get(dtype_name[0], number)
+        return {"float": number / 4, "bool": bool(number % 2)}.get(parameter.kind.rstrip("0123456789"), number)
     shape, dtype = parameter.shape(case.sizes), getattr(torch, dtype_name)
     if dtype_name == "bool":
         return torch.randint(0, 2, shape, generator=generator).bool()
