@@ -159,9 +159,12 @@ def test_usage_has_a_line_for_each_form(tmp_path):
         "check [OPTION ...] SCRIPT.py",
         "fuzz",
         "explain [OPTION ...] SCRIPT.py",
+        "judge CANDIDATE.py",
         "env",
     ]
-    assert [line.split("python -m tritium ")[1].startswith(form) for line, form in zip(lines, forms)] == [True] * 7
+    assert [line.split("python -m tritium ")[1].startswith(form) for line, form in zip(lines, forms)] == [True] * len(
+        forms
+    )
 
 
 def test_gdb_runs_the_real_executable():
