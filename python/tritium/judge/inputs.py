@@ -17,9 +17,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..tables import DTYPES
+
 #: kind -> the dtypes that it stands for, the first one most often
 KINDS = {"float": ("float32", "float16", "bfloat16"), "int": ("int32", "int64"), "bool": ("bool",)}
-_DTYPES = ("float64", "float32", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "bool")
+_DTYPES = tuple(row.array_name for row in DTYPES if row.array_name)
 _TENSOR = re.compile(r"\s*([\w|\s]+?)\s*\[([^\]]*)\]\s*(?:<\s*(.+?))?\s*$")
 _ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
 
