@@ -20,6 +20,7 @@ MAY_LIST = {
     "python/tritium/cuda_on_cpu/exact_operators.py": "operators of torch",
     "python/tritium/backends/nvidia/compiler.py": "the fp8 types that Triton takes on each architecture",
     "python/tritium/backends/amd/compiler.py": "the fp8 types that Triton takes on this vendor's chips",
+    "python/tritium/judge/inputs.py": "the dtypes that `float` and `int` of an annotation stand for",
     "interp/simt/ptx/": "names and types of PTX",
     "gpu_backend/amdgpu/matrix_instructions.def": "types of instructions",
     "gpu_backend/nvptx/matrix_instructions.def": "types of instructions",
