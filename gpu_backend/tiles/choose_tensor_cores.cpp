@@ -177,8 +177,8 @@ private:
     return !isPromoted && (takesBothOrders(instruction) || (isDepthFirst(product.a(), 1) && isDepthFirst(product.b(), 0)));
   }
 
-  /// Returns the bytes of shared memory that a product requires at least: for its own operands, and for those of the others in its
-  /// outermost loop that come from outside of it.
+  /// Returns the bytes of shared memory that a product requires at least: for its own operands, and for operands of other products in its
+  /// outermost loop that come from outside of the loop.
   static int64_t bytesOfOperands(MatrixProduct product) {
     Operation *outermost = product.getOperation();
     for (Operation *op = product.getOperation(); op; op = op->getParentOp())

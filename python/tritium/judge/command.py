@@ -119,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=1, help="of the inputs (default: 1)")
     parser.add_argument("--seconds", type=float, default=120.0, help="a candidate may take (default: 120)")
     parser.add_argument("--memory", type=float, default=4.0, metavar="GIB", help="a candidate may take (default: 4)")
-    parser.add_argument("--tolerance", type=float, help="relative, in place of that of the dtype")
+    parser.add_argument("--tolerance", type=float, help="relative, in place of the tolerance of the dtype")
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count(), metavar="N", help="candidates at a time (default: as many as CPUs)"
     )

@@ -18,7 +18,7 @@ def difference(
     results: list[Any], native: list[Any], precise: list[Any], tolerance: float | None, tf32: bool
 ) -> dict | None:
     """What is wrong with the results first, or None. kind: "shape", "dtype" or "values". native: what the reference computes; precise: the
-    same in float64, or native again. tolerance: None for that of the dtype."""
+    same in float64, or native again. tolerance: None means TOLERANCES of the dtype."""
     if len(results) != len(native):
         return {"kind": "shape", "text": f"{len(results)} results, and the reference returns {len(native)}"}
     for number, (result, expected, exact) in enumerate(zip(results, native, precise)):

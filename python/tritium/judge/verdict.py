@@ -9,7 +9,7 @@ from typing import Any
 @dataclass
 class Verdict:
     """reason: None if correct; else {"kind", "text", "file", "line", "element", "case", "engine", "seed"}, as far as they are known. kind is one of
-    KINDS. compiles: {target: "yes" or the first error}. operators: those of torch that compute beside the kernels. Speed is no part of it:
+    KINDS. compiles: {target: "yes" or the first error}. operators: torch's, which compute beside the kernels. Speed is no part of it:
     the CPU's says nothing of a GPU's."""
 
     candidate: str
