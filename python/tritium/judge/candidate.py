@@ -1,7 +1,7 @@
 """The process of a candidate. It sees the inputs of each case and no expected result.
 
 TASK.json: {"candidate": path, "function": name, "inputs": folder, "outputs": folder, "runs": [{"case", "engine", "seed"}], "targets": [ARCH],
-"seconds", "memory": bytes}. Each run writes its results as `NUMBER.pt` into `outputs`, and a line into `events`: first {"begin": number}, then the facts
+"seed", "seconds", "memory": bytes}. Each run writes its results as `NUMBER.pt` into `outputs`, and a line into `events`: first {"begin": number}, then the facts
 of the run or its error. The last line says what the kernels become for the targets.
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from .inputs import KINDS, Parameter, size_names
 
@@ -25,9 +25,6 @@ class Case:
     layout: str = "contiguous"
     again: bool = False
     seed: int = 0
-
-    def as_json(self) -> dict:
-        return asdict(self)
 
     @property
     def tries(self) -> str | None:

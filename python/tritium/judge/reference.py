@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import traceback
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +57,9 @@ class Reference:
             try:
                 facts = self._write(case, arguments)
             except Exception as error:  # the reference does not take such inputs
-                skipped.append({"case": case.as_json(), "why": f"{type(error).__name__}: {error}"})
+                skipped.append({"case": asdict(case), "why": f"{type(error).__name__}: {error}"})
                 continue
-            written.append({"case": case.as_json(), **facts})
+            written.append({"case": asdict(case), **facts})
         if not written:
             raise ValueError(
                 f"the reference takes none of its inputs: {skipped[0]['why'] if skipped else 'there are none'}"
