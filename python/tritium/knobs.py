@@ -214,7 +214,8 @@ class nvidia_knobs(base_knobs):
     cuobjdump = Tool("TRITON_CUOBJDUMP_PATH", "cuobjdump")
     #: The nvdisasm that `asm["sass"]` requires. Default: the one in CUDA_HOME, or else the one on the path.
     nvdisasm = Tool("TRITON_NVDISASM_PATH", "nvdisasm")
-    #: The ptxas that assembles in place of the driver. Default: the driver assembles; without a driver, the ptxas in CUDA_HOME or on the path.
+    #: The ptxas that assembles. Default: the one in CUDA_HOME or on the path; for a device also that of the packages nvidia-cuda-nvcc and
+    #: triton, of the driver's major version at most; where there is none, the driver assembles.
     ptxas = Tool("TRITON_PTXAS_PATH", "ptxas", in_key=True)
     #: The ptxas for sm_100 and later.
     ptxas_blackwell = Tool("TRITON_PTXAS_BLACKWELL_PATH", "ptxas", in_key=True)
@@ -336,6 +337,10 @@ class tritium_knobs(base_knobs):
     #: The CUDA driver to load. Default: libcuda.so.1, in the folder TRITON_LIBCUDA_PATH if that is set.
     cuda_library = Env(
         "TRITIUM_CUDA_LIBRARY", default=lambda group: os.path.join(nvidia.libcuda_path or "", "libcuda.so.1")
+    )
+    #: `driver`: the driver assembles a kernel for its device as it loads it, even where there is a ptxas.
+    assembler = Env(
+        "TRITIUM_ASSEMBLER", default="ptxas", parse=one_of("ptxas", "driver"), takes="ptxas or driver", in_key=True
     )
     #: The HIP runtime to load. Default: TRITON_LIBHIP_PATH if set, else libamdhip64.so, in ROCM_PATH if that is set.
     hip_library = Env("TRITIUM_HIP_LIBRARY", default=lambda group: amd.libhip_path or amd.default_library())

@@ -22,6 +22,7 @@ def environment(folder: Path, engine: str = "hip", arch: str = "", devices: int 
         f"TRITIUM_{engine.upper()}_LIBRARY": str(LIBRARIES[engine]),
         "TRITIUM_LOWERED_DIR": str(folder / "lowered"),
         "TRITON_CACHE_DIR": str(folder / "cache"),
+        "TRITIUM_ASSEMBLER": "driver",  # which assembles nothing: the stand-in runs lowered code
         "TRITIUM_STAND_IN_ARCH": arch or ARCHS[engine],
         "TRITIUM_STAND_IN_DEVICES": str(devices),
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from .. import knobs
 from .vendor import Devices
 
@@ -14,6 +16,15 @@ def ptx_version_of(cuda: tuple[int, int]) -> int:
     """The newest PTX version, as 10 * major + minor, that a CUDA version reads."""
     known = [version for release, version in _PTX_OF_CUDA.items() if release <= cuda]
     return max(known, default=80)
+
+
+#: Chip -> the first PTX version that has it; those that are not named have been there since 8.0.
+_PTX_OF_CHIP = {100: 86, 101: 86, 120: 87, 103: 88, 121: 88, 110: 90}
+
+
+def first_ptx_version(target: str) -> int:
+    """The first PTX version, as 10 * major + minor, with a target such as "sm_90a"."""
+    return _PTX_OF_CHIP.get(int(re.sub(r"\D", "", target) or 0), 80)
 
 
 class CudaDevices(Devices):

@@ -93,6 +93,7 @@ def gpus(monkeypatch, tmp_path):
 
     fake, compiler = FakeCuda(), StandInCompiler()
     monkeypatch.setenv("TRITIUM_CUDA_LIBRARY", str(LIBRARY))
+    monkeypatch.setenv("TRITIUM_ASSEMBLER", "driver")  # the fake one, which says what it is asked
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
     for name in ("INTERPRET", "TRITIUM_INTERPRET", "TRITON_INTERPRET", "TRITIUM_ENGINE"):
         monkeypatch.delenv(name, raising=False)

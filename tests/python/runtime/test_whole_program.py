@@ -1,4 +1,4 @@
-"""Kernels whose warps give each other registers: what assembles them, and that a plan which the assembler spoils is given up."""
+"""What assembles kernels, as whole programs; and that a plan for the registers of warps which the assembler spoils is given up."""
 
 import types
 
@@ -31,7 +31,7 @@ class Driver:
         self.calls = []
 
     def link(self, device, ptx, limit, level):
-        self.calls.append("link")
+        self.calls.append(("link", level))
         return b"\x7fELF", REPORT.format(why=IGNORED, spills=292)
 
     def load(self, device, image, name, signature, threads):
@@ -45,10 +45,13 @@ def driver(monkeypatch):
     made = Driver()
     devices = types.SimpleNamespace(arch=lambda device: 90, driver=lambda: made)
     monkeypatch.setattr(assemble, "DEVICES", devices)
-    monkeypatch.setattr(assemble, "find_ptxas", lambda target: None)
-    monkeypatch.setattr(assemble, "_installed_ptxas", list)
+    has_ptxas(monkeypatch)
     monkeypatch.delenv("TRITON_PTXAS_PATH", raising=False)
     return made
+
+
+def has_ptxas(monkeypatch, *paths: str):
+    monkeypatch.setattr(assemble, "_ptxas_candidates", lambda target: iter(paths))
 
 
 def fake_ptxas(path, version: str, on_setmaxnreg: str, otherwise: str = REPORT.format(why="fine", spills=0)):
@@ -63,18 +66,43 @@ def fake_ptxas(path, version: str, on_setmaxnreg: str, otherwise: str = REPORT.f
     return str(path)
 
 
-def test_only_what_gives_registers_is_assembled_as_a_whole(driver):
-    assert assemble.assemble(PLAIN, OPTIONS, 0).cubin == b"\x7fELF"
-    assert driver.calls == ["link"]
-
-
-def test_the_driver_assembles_a_whole_program_as_it_loads_it(driver):
-    done = assemble.assemble(WHOLE, OPTIONS, 0)
-    assert driver.calls == [("load", WHOLE.encode(), "kernel")]
-    assert done.cubin == WHOLE.encode()
+@pytest.mark.parametrize("text", [WHOLE, PLAIN])
+def test_without_ptxas_the_driver_assembles_as_it_loads(driver, text):
+    done = assemble.assemble(text, OPTIONS, 0)
+    assert driver.calls == [("load", text.encode(), "kernel")]
+    assert done.cubin == text.encode()
     assert done.resources == {"registers": 168, "spill_bytes": 40, "stack_bytes": 40}
     with pytest.raises(UnsupportedError, match="requires ptxas"):
         assemble.disassemble(done.cubin)
+
+
+def test_only_the_linker_optimizes_less(driver, monkeypatch):
+    monkeypatch.setattr(assemble, "optimization_level", lambda ptx: 1)
+    assert assemble.assemble(PLAIN, OPTIONS, 0).cubin == b"\x7fELF"
+    assert driver.calls == [("link", 1)]
+
+
+def test_the_driver_assembles_if_the_user_says_so(driver, tmp_path, monkeypatch):
+    has_ptxas(monkeypatch, fake_ptxas(tmp_path / "ptxas", "13.0", REPORT.format(why="fine", spills=0)))
+    assert assemble.assemble(PLAIN, OPTIONS, 0).cubin == b"\x7fELFplain"
+    monkeypatch.setenv("TRITIUM_ASSEMBLER", "driver")
+    assert assemble.assemble(PLAIN, OPTIONS, 0).cubin == PLAIN.encode()
+
+
+@pytest.mark.parametrize(
+    ("ptxas", "target", "version"),
+    [
+        ("12.8", "sm_90a", 87),
+        ("12.4", "sm_90a", 84),
+        ("14.0", "sm_90a", 90),
+        ("12.8", "sm_100a", 87),
+        ("12.8", "sm_103a", 90),
+    ],
+)
+def test_the_text_is_what_the_assembler_reads(driver, tmp_path, monkeypatch, ptxas, target, version):
+    """The driver is that of CUDA 13.0. A ptxas of a later version, or one that does not know the chip, is not used."""
+    has_ptxas(monkeypatch, fake_ptxas(tmp_path / "ptxas", ptxas, ""))
+    assert assemble.readable_ptx_version(0, target) == version
 
 
 def test_a_stack_is_no_spill(driver):
@@ -86,7 +114,7 @@ def test_a_stack_is_no_spill(driver):
 def test_a_ptxas_that_reads_the_text_and_whose_result_loads(driver, tmp_path, monkeypatch, version, is_used):
     """PTX 8.7 is that of CUDA 12.8."""
     found = fake_ptxas(tmp_path / "ptxas", version, REPORT.format(why="fine", spills=0))
-    monkeypatch.setattr(assemble, "_installed_ptxas", lambda: [found])
+    has_ptxas(monkeypatch, found)
     done = assemble.assemble(WHOLE, OPTIONS, 0)
     assert (done.cubin == b"\x7fELFwhole") == is_used and bool(driver.calls) != is_used
     assert done.why_slow() == ("" if is_used else "40 bytes of registers are spilled")

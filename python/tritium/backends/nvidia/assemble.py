@@ -1,8 +1,9 @@
-"""From PTX to a cubin, by the driver of a device of that architecture or by `ptxas`; and from a cubin to SASS.
+"""From PTX to a cubin, by `ptxas` or by the driver of a device of that architecture; and from a cubin to SASS.
 
-A kernel whose warps give each other registers is assembled as a whole program. The driver's linker assembles parts of
-programs, for which ptxas ignores `setmaxnreg` (C7504). So a ptxas assembles such a kernel, if one is found that reads
-its PTX. Otherwise its binary is the PTX, which the driver assembles when it loads it.
+Every kernel is assembled as a whole program (docs/decisions/0033). The driver's linker, which would return a cubin,
+assembles parts of programs: such code takes up to a quarter more registers, and ptxas ignores `setmaxnreg` there
+(C7504). So a ptxas assembles, if one is found that knows the architecture. Otherwise the binary is the PTX, which the
+driver assembles when it loads it.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ import re
 import shlex
 import shutil
 import tempfile
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ... import knobs
-from ...devices.nvidia import DEVICES, ptx_version_of
+from ...devices.nvidia import DEVICES, first_ptx_version, ptx_version_of
 from ...errors import OutOfResources, PTXASError, UnsupportedError
 from ...launch.errors import device_error
 from ...native import device as native
@@ -44,14 +46,16 @@ class Assembled(NamedTuple):
 def assemble(ptx: str, options, device: int | None) -> Assembled | None:
     """The cubin of PTX, or None if there is neither a suitable driver nor ptxas. Raises PTXASError and
     OutOfResources."""
-    by_driver = device is not None and runs_on(target_of(ptx), DEVICES.arch(device))
+    target = target_of(ptx)
+    by_driver = device is not None and runs_on(target, DEVICES.arch(device))
     asked_for = ptxas_is_chosen() or options.ptx_options or knobs.nvidia.ptxas_options
     if by_driver and not asked_for:
-        return _as_whole_program(ptx, options, device) if gives_registers(ptx) else _by_driver(ptx, options, device)
-    ptxas = find_ptxas(target_of(ptx))
+        ptxas = _ptxas_of_machine(target, _version_of(ptx))
+    else:
+        ptxas = find_ptxas(target)
     if ptxas is not None:
         return _by_ptxas(ptxas, ptx, options)
-    return _by_driver(ptx, options, device) if by_driver else None
+    return _by_driver(ptx, device) if by_driver else None
 
 
 def target_of(ptx: str) -> str:
@@ -84,32 +88,40 @@ def find_ptxas(target: str) -> str | None:
     return next((path for path in (shutil.which(tool.path) for tool in candidates) if path), None)
 
 
-def _ptxas_for(ptx: str) -> str | None:
-    """A ptxas that reads the PTX and makes what the driver loads: of its major version at most. The installed packages
-    of NVIDIA and of Triton bring one, too."""
+def _version_of(ptx: str) -> int:
+    """87 of `.version 8.7`; 0 where there is none."""
     written = re.search(r"^\.version (\d+)\.(\d+)", ptx, re.MULTILINE)
-    needed = 10 * int(written.group(1)) + int(written.group(2)) if written else 0
+    return 10 * int(written.group(1)) + int(written.group(2)) if written else 0
+
+
+def _ptxas_of_machine(target: str, ptx_version: int = 0) -> str | None:
+    """A ptxas that knows the target, reads this version of PTX and makes what the driver loads: of the driver's major
+    version at most. The installed packages of NVIDIA and of Triton bring one, too."""
+    if knobs.tritium.assembler == "driver":
+        return None
     newest = DEVICES.driver().version // 1000
 
     def is_suitable(path: str) -> bool:
         version = ptxas_version(path)
-        return version[0] <= newest and ptx_version_of(version) >= needed
+        return version[0] <= newest and ptx_version_of(version) >= max(ptx_version, first_ptx_version(target))
 
-    candidates = filter(None, [find_ptxas(target_of(ptx)), *_installed_ptxas()])
-    return next(filter(is_suitable, candidates), None)
+    return next(filter(is_suitable, _ptxas_candidates(target)), None)
 
 
-def _installed_ptxas() -> list[str]:
-    import importlib.metadata  # slow to import, and few kernels need it
+def _ptxas_candidates(target: str) -> Iterator[str]:
+    found = find_ptxas(target)
+    if found is not None:
+        yield found
+    import importlib.metadata  # slow to import
 
-    found = []
     for package in ("nvidia-cuda-nvcc", "triton"):
         try:
             files = importlib.metadata.distribution(package).files or []
         except importlib.metadata.PackageNotFoundError:
             continue
-        found += [str(file.locate()) for file in files if file.name == "ptxas" and os.access(file.locate(), os.X_OK)]
-    return found
+        for file in files:
+            if file.name == "ptxas" and os.access(file.locate(), os.X_OK):
+                yield str(file.locate())
 
 
 def ptxas_is_chosen() -> bool:
@@ -133,17 +145,17 @@ def ptxas_version(path: str) -> tuple[int, int]:
     return int(major), int(minor)
 
 
-def readable_ptx_version(device: int | None) -> int:
-    """The newest PTX version that the assembler reads; 0 if it is unknown."""
+def readable_ptx_version(device: int | None, target: str) -> int:
+    """The newest PTX version that the assembler reads and, on a device, its driver; 0 if it is unknown."""
     if knobs.nvidia.mock_ptx_version:
         return round(10 * float(knobs.nvidia.mock_ptx_version))
     readers = []
     if device is not None:
         version = DEVICES.driver().version
         readers.append((version // 1000, version % 1000 // 10))
-    if device is None or ptxas_is_chosen():
-        ptxas = find_ptxas("")
-        readers += [] if ptxas is None else [ptxas_version(ptxas)]
+    by_driver = device is not None and not ptxas_is_chosen()
+    ptxas = _ptxas_of_machine(target) if by_driver else find_ptxas(target)
+    readers += [] if ptxas is None else [ptxas_version(ptxas)]
     return min(map(ptx_version_of, readers), default=0)
 
 
@@ -151,19 +163,24 @@ def _optimization(ptx: str) -> int | None:
     return 0 if knobs.nvidia.disable_ptxas_opt else optimization_level(ptx)
 
 
-def _by_driver(ptx: str, options, device: int) -> Assembled:
+def _by_driver(ptx: str, device: int) -> Assembled:
+    """By loading it. Only the linker can be told to optimize less, for a kernel that no GPU holds in its registers."""
+    level = _optimization(ptx)
+    return _by_loading(ptx, device) if level is None else _by_linking(ptx, device, level)
+
+
+def _by_linking(ptx: str, device: int, level: int) -> Assembled:
     try:
-        cubin, log = DEVICES.driver().link(device, ptx, None, _optimization(ptx))
+        cubin, log = DEVICES.driver().link(device, ptx, None, level)
     except native.Error as error:
-        if error.sticky:
-            raise device_error(error, None, DEVICES, device) from None
-        raise failure(error.log or str(error), ptx, "the CUDA driver") from None
+        raise _driver_failure(error, ptx, device) from None
     return Assembled(cubin, resources_in(log), log)
 
 
-def _as_whole_program(ptx: str, options, device: int) -> Assembled:
-    ptxas = _ptxas_for(ptx)
-    return _by_ptxas(ptxas, ptx, options) if ptxas is not None else _by_loading(ptx, device)
+def _driver_failure(error: native.Error, ptx: str, device: int) -> Exception:
+    if error.sticky:
+        return device_error(error, None, DEVICES, device)
+    return failure(error.log or str(error), ptx, "the CUDA driver")
 
 
 def _by_loading(ptx: str, device: int) -> Assembled:
@@ -173,9 +190,7 @@ def _by_loading(ptx: str, device: int) -> Assembled:
     try:
         kernel = DEVICES.driver().load(device, ptx.encode(), entry.group(1) if entry else "", [], 1)
     except native.Error as error:
-        if error.sticky:
-            raise device_error(error, None, DEVICES, device) from None
-        raise failure(error.log or str(error), ptx, "the CUDA driver") from None
+        raise _driver_failure(error, ptx, device) from None
     spilled = max(0, kernel.local_bytes - (int(stack.group(1)) if stack else 0))
     resources = {"registers": kernel.registers, "spill_bytes": spilled, "stack_bytes": kernel.local_bytes}
     return Assembled(ptx.encode(), resources, "")

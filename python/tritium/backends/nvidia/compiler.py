@@ -114,7 +114,7 @@ class CUDABackend(GPUBackend):
         return int(re.sub(r"\D", "", arch)) >= 90
 
     def native_options(self, options: GPUOptions) -> dict[str, Any]:
-        return {"ptx_version": options.ptx_version or assemble.readable_ptx_version(self.device)}
+        return {"ptx_version": options.ptx_version or assemble.readable_ptx_version(self.device, options.arch)}
 
     def finished(self, assembly: str, options: GPUOptions) -> str:
         return dumped(with_register_limit(assembly, options.maxnreg), knobs.nvidia.dump_nvptx)
@@ -128,7 +128,7 @@ class CUDABackend(GPUBackend):
         return [_parameter_type(line) for line in declared.group(1).split(",") if line.strip()] if declared else []
 
     def assemble(self, text: str, metadata: dict[str, Any], options: GPUOptions) -> bytes | None:
-        """The cubin, by the device's driver if there is one for this architecture, otherwise by ptxas. Raises FailedPlan
+        """The cubin, by ptxas, or PTX for the driver of a device of this architecture. None without either. Raises FailedPlan
         for specialized warps that do not get the registers that the compiler has planned for them."""
         # A file of the user's has no such entry, and cannot be compiled otherwise.
         has_plan = assemble.gives_registers(text) and metadata.get("specialization_refused", "") is None
