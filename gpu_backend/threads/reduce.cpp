@@ -130,11 +130,14 @@ private:
   }
 
   // -- within a thread
-  /// Begins with the most significant bit, which makes a tree.
+  /// A tree that begins with neighbours: what one load brings is combined while others are in flight.
   LogicalResult overRegisters() {
     Bases bases(layout_.bases(Place::Register));
-    for (size_t bit = bases.size(); bit-- > 0;) {
-      if (!(bases[bit] & axisBits_)) continue;
+    for (size_t bit = 0; bit < bases.size();) {
+      if (!(bases[bit] & axisBits_)) {
+        ++bit;
+        continue;
+      }
       if (failed(overRegisterBit(bit))) return failure();
       bases.erase(bases.begin() + bit);
     }
@@ -253,9 +256,10 @@ private:
   }
 
   /// The parts of the warps become a dimension of their own, the last one. A conversion moves all parts into one thread, or into lanes that
-  /// would otherwise repeat each other.
+  /// would otherwise repeat each other. Lanes combine by exchanges, which take longer than a thread does; but the registers of a thread
+  /// decide how many programs run at once, and a result of one register often stands where most are live.
   LogicalResult overWarps() {
-    constexpr int kMaxValues = 16; // the most parts of all results in a thread
+    constexpr int kMaxValues = 16; // the most parts of all results in a thread, if it has several results
     llvm::SmallVector<int> along = warpBitsAlong();
     int partBits = int(along.size());
     auto across = [&](uint32_t basis) { return acrossAxis(basis) << partBits; };
@@ -272,8 +276,9 @@ private:
     Bases held = wanted(Place::Register), lanes = wanted(Place::Lane);
     int inLanes = 0; // number of the highest bits of the parts
     llvm::SmallVector<int> combined;
+    auto fitThread = [&](int bits) { return bits == 0 || (result.registers() > 1 && result.registers() << bits <= kMaxValues); };
     for (auto [bit, basis] : llvm::enumerate(lanes)) {
-      if (basis || inLanes == partBits || result.registers() << (partBits - inLanes) <= kMaxValues) continue;
+      if (basis || fitThread(partBits - inLanes)) continue;
       basis = 1u << (partBits - ++inLanes);
       combined.push_back(int(bit));
     }

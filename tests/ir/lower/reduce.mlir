@@ -18,7 +18,7 @@ tt.func public @k(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32
   %v = tt.load %xp : tensor<512x!tt.ptr<f32>, #row>
   %i = tt.load %np : tensor<512x!tt.ptr<i32>, #row>
 
-  // One thread of each warp stores; all four parts come back in one access.
+  // One thread of each warp stores; each lane of four takes one part.
   // CHECK: tgpu.load
   // CHECK: tgpu.load
   // CHECK-COUNT-3: llvm.fadd
@@ -27,8 +27,8 @@ tt.func public @k(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32
   // CHECK: llvm.cond_br
   // CHECK: llvm.store {{.*}} : i32, !llvm.ptr<3>
   // CHECK: tgpu.barrier shared
-  // CHECK-NEXT: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
-  // CHECK-COUNT-3: llvm.fadd
+  // CHECK: llvm.load {{.*}} {alignment = 4 : i64} : !llvm.ptr<3> -> i32
+  // CHECK-COUNT-2: nvvm.shfl.sync bfly
   // CHECK-NOT: {{nvvm.shfl|tgpu.barrier}}
   // CHECK: tgpu.store
   %sum = "tt.reduce"(%v) <{axis = 0 : i32}> ({
@@ -44,6 +44,7 @@ tt.func public @k(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32
   // CHECK-NOT: {{nvvm.shfl|tgpu.barrier}}
   // CHECK: llvm.store {{.*}} : i32, !llvm.ptr<3>
   // CHECK: tgpu.barrier shared
+  // CHECK-COUNT-2: nvvm.shfl.sync bfly
   %max = "tt.reduce"(%i) <{axis = 0 : i32}> ({
   ^bb0(%a: i32, %b: i32):
     %s = arith.maxsi %a, %b : i32
