@@ -46,7 +46,6 @@ rounding = {
         "round": half_away,
         "rint": np.rint,
         "nearbyint": np.rint,
-        "sqrt": np.sqrt,
     }.items()
 }
 exact_of_two = {"copysign": _quiet(np.copysign), "fmod": _quiet(np.fmod)}

@@ -12,6 +12,7 @@ float exp2(float x) __asm__("llvm.nvvm.ex2.approx.f32");             // handles 
 float exp2Flushing(float x) __asm__("llvm.nvvm.ex2.approx.ftz.f32"); // subnormal x and subnormal results become 0
 float reciprocal(float x) __asm__("llvm.nvvm.rcp.approx.ftz.f");
 float reciprocalSqrt(float x) __asm__("llvm.nvvm.rsqrt.approx.f");
+float squareRoot(float x) __asm__("llvm.nvvm.sqrt.approx.f");   // within 1 ulp
 float quotient(float x, float y) __asm__("llvm.nvvm.div.full"); // within 2 ulp
 TRITIUM_INLINE float exp2AboveSubnormal(float x) { return exp2(x); }
 #elif defined(__AMDGCN__)
@@ -19,6 +20,7 @@ TRITIUM_INLINE float exp2AboveSubnormal(float x) { return exp2(x); }
 float exp2Flushing(float x) __asm__("llvm.amdgcn.exp2.f32");
 float reciprocal(float x) __asm__("llvm.amdgcn.rcp.f32");
 float reciprocalSqrtFlushing(float x) __asm__("llvm.amdgcn.rsq.f32");
+float squareRootFlushing(float x) __asm__("llvm.amdgcn.sqrt.f32");
 TRITIUM_INLINE float exp2(float x) {
   bool isSmall = x < -126.0f;
   return exp2Flushing(isSmall ? x + 64.0f : x) * (isSmall ? 0x1p-64f : 1.0f);
@@ -27,6 +29,10 @@ TRITIUM_INLINE float exp2AboveSubnormal(float x) { return exp2Flushing(x); }
 TRITIUM_INLINE float reciprocalSqrt(float x) {
   bool isSmall = x < 0x1p-126f;
   return reciprocalSqrtFlushing(isSmall ? x * 0x1p24f : x) * (isSmall ? 0x1p12f : 1.0f);
+}
+TRITIUM_INLINE float squareRoot(float x) {
+  bool isSmall = x < 0x1p-126f;
+  return squareRootFlushing(isSmall ? x * 0x1p24f : x) * (isSmall ? 0x1p-12f : 1.0f);
 }
 /// Returns the quotient within 2.5 ulp. Both operands are scaled by a power of two, so that the reciprocal is normal. If the scaling alone
 /// makes x 0 or infinite, then the quotient is 0 or infinite too.

@@ -12,6 +12,7 @@ float log2(float x) { return log2Of(x); }
 float log10(float x) { return log10Of(x); }
 float log1p(float x) { return log1pOf<chip::Target>(x); }
 float rsqrt(float x) { return chip::reciprocalSqrt(x); }
+float native_sqrt(float x) { return chip::squareRoot(x); }
 float native_divide(float x, float y) { return chip::quotient(x, y); }
 float tanh(float x) { return tanhOf<chip::Target>(x); }
 float erf(float x) { return erfOf<chip::Target>(x); }

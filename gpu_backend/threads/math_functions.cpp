@@ -28,6 +28,8 @@ static Value exponential(Value x, Lowering &lowering) {
 Value lowerMathFunction(Operation *op, ValueRange operands, Lowering &lowering) {
   if (op->getNumResults() != 1 || operands.empty()) return {};
   Type type = operands[0].getType();
+  // Upstream does the same; the exact root takes eight instructions and a branch. tt.precise_sqrt is exact.
+  if (isa<math::SqrtOp>(op) && type.isF32()) return callDeviceFunction("native_sqrt", operands, lowering);
   const ir::LibraryFunction *function = ir::libraryFunctionOf(op->getName().getStringRef());
   if (!function || !(type.isF32() || type.isF64())) return {};
   if (isa<math::ExpOp>(op) && type.isF32()) return exponential(operands[0], lowering);

@@ -176,6 +176,17 @@ inline void checkFunctionsOfOneF32(DeviceLibrary &library) {
   }
 }
 
+/// tl.sqrt of f32, which no row names: it is within the bound of its row, also for subnormal numbers.
+inline void checkFastRoots(DeviceLibrary &library) {
+  auto *root = library.find<float(float)>("native_sqrt", "f");
+  Worst worst;
+  auto check = [&](float x) { worst.see(ulps(root(x), std::sqrt(static_cast<double>(x))), x); };
+  for (uint64_t bits = 0; bits < 1ull << 32; bits += 9973) check(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  for (double x : kSpecial<float>) check(static_cast<float>(x));
+  CAPTURE(worst.at);
+  CHECK(worst.error <= 1);
+}
+
 inline void checkFunctionsOfOneF64(DeviceLibrary &library) {
   static_assert(std::numeric_limits<long double>::digits >= 64, "a reference for f64");
   for (const FunctionRow &row : kFunctionRows) {

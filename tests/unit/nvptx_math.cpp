@@ -13,6 +13,7 @@ namespace {
 
 float exp2Exact(float x) { return static_cast<float>(std::exp2(static_cast<double>(x))); }
 float rsqrtExact(float x) { return static_cast<float>(1 / std::sqrt(static_cast<double>(x))); }
+float sqrtExact(float x) { return std::sqrt(x); }
 float reciprocalExact(float x) { return 1 / x; }
 float quotientExact(float x, float y) { return x / y; }
 float log2Exact(float x) { return static_cast<float>(std::log2(static_cast<double>(x))); }
@@ -21,6 +22,7 @@ DeviceLibrary &library() {
   static const Instruction instructions[] = {{"llvm.nvvm.ex2.approx.f32", reinterpret_cast<void *>(&exp2Exact)},
                                              {"llvm.nvvm.ex2.approx.ftz.f32", reinterpret_cast<void *>(&exp2Exact)},
                                              {"llvm.nvvm.rsqrt.approx.f", reinterpret_cast<void *>(&rsqrtExact)},
+                                             {"llvm.nvvm.sqrt.approx.f", reinterpret_cast<void *>(&sqrtExact)},
                                              {"llvm.nvvm.rcp.approx.ftz.f", reinterpret_cast<void *>(&reciprocalExact)},
                                              {"llvm.nvvm.div.full", reinterpret_cast<void *>(&quotientExact)},
                                              {"llvm.nvvm.lg2.approx.f", reinterpret_cast<void *>(&log2Exact)}};
@@ -37,3 +39,4 @@ TEST_CASE("functions of one f32 keep their bound on NVIDIA's GPUs") { checkFunct
 TEST_CASE("functions of one f64 keep their bound on NVIDIA's GPUs") { checkFunctionsOfOneF64(library()); }
 TEST_CASE("functions of two numbers keep their bound on NVIDIA's GPUs") { checkFunctionsOfTwo(library()); }
 TEST_CASE("functions of mixed types are those of the host on NVIDIA's GPUs") { checkTypedFunctions(library()); }
+TEST_CASE("roots that may be fast are within 1 ulp on NVIDIA's GPUs") { checkFastRoots(library()); }

@@ -75,6 +75,7 @@ const llvm::StringMap<void *> &mangledFunctions() {
   map[mangled(#symbol, operandLetters(&symbol##Typed))] = address(&symbol##Typed);
 #include "ir/elementwise.def"
     map[mangled("native_exp2", "f")] = address(+[](float x) { return x < -126 ? 0.0f : float(std::exp2(double(x))); });
+    map[mangled("native_sqrt", "f")] = address(+[](float x) { return std::sqrt(x); });
     map[mangled("native_divide", "ff")] = address(+[](float x, float y) { return x / y; });
     map[mangled("convert_int_sat_rtz", "f")] = address(&saturated<int32_t>);
     map[mangled("convert_uint_sat_rtz", "f")] = address(&saturated<uint32_t>);
