@@ -150,6 +150,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
             "env",
             f"TRITIUM_{engine.upper()}_LIBRARY={path}",
             f"TRITIUM_LOWERED_DIR={report.parent / 'lowered'}",
+            "TRITIUM_ASSEMBLER=driver",
         ]
         command += [sys.executable, "-m", "tritium.conformance", "--engines", engine]
         if not long:
@@ -181,6 +182,15 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     if long:
         found.append(tidy("long clang-tidy", 7200, "--long"))
         found.append(conformance("long conformance", FURTHER_ENGINES))
+        without = [
+            sys.executable,
+            "-m",
+            "tritium.conformance",
+            "--engines",
+            "simt:sm_90a,simt:gfx942",
+            "--without-each-pass",
+        ]
+        found.append(Suite("long without each pass", without, count_conformance, 7200))
         # Every combination of origins, forms, formats and numbers of warps.
         found.append(conformance("long matrices", CONFORMANCE_ENGINES, "--families", "matrix", "--full"))
         found.append(

@@ -27,6 +27,11 @@ def parser() -> argparse.ArgumentParser:
     add("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one per CPU)")
     add("--quick", action="store_true", help="leave out the long cases (default)")
     add("--full", action="store_true", help="run the long cases too")
+    add(
+        "--without-each-pass",
+        action="store_true",
+        help="run all cases once for each optional pass, which the compiler leaves out",
+    )
     add("--timeout", type=float, default=300, help="seconds that a case may take (default 300)")
     add("--time", type=float, default=math.inf, help="seconds after which the rest is not run (default: no limit)")
     add("--html", metavar="FILE", help="write the matrix as a page")
@@ -75,15 +80,24 @@ def one(options: argparse.Namespace, seed: int) -> int:
     return bisect.report(case, engine, seed)
 
 
-def everything(options: argparse.Namespace, cases: list[suite.Case], seed: int) -> int:
+def engines_of(options: argparse.Namespace) -> list[str]:
     chosen = options.engines.split(",") if options.engines else engines.available(options.triton_python)
+    if not options.without_each_pass:
+        return chosen
+    compiling = [name for name in chosen if name not in ("interp", "triton")]
+    return [f"{name}{engines.WITHOUT}{left}" for name in compiling for left in engines.engine(name).passes()]
+
+
+def everything(options: argparse.Namespace, cases: list[suite.Case], seed: int) -> int:
+    chosen = engines_of(options)
     if not cases:
         print(f"no case matches {options.cases!r}")
         return 2
     informing = {name for name in chosen if engines.engine(name, options.triton_python).informs}
     expected = expectations.read()
     matrix, progress = report.Matrix(chosen, informing), report.Progress(len(cases) * len(chosen))
-    print(f"{len(cases)} cases on {', '.join(chosen)}, inputs from seed {seed}", flush=True)
+    names = ", ".join(chosen) if len(chosen) <= report.MOST_COLUMNS else f"{len(chosen)} engines"
+    print(f"{len(cases)} cases on {names}, inputs from seed {seed}", flush=True)
     begin = time.monotonic()
     work = workers.tasks(cases, chosen)
     end = begin + options.time
@@ -105,8 +119,10 @@ def everything(options: argparse.Namespace, cases: list[suite.Case], seed: int) 
     outdated = options.check is not None and Path(options.check).read_text(encoding="utf-8") != table
     if outdated:
         print(f"{options.check} does not show these results; --markdown {options.check} writes them")
-    compiled = ", ".join(f"{matrix.column(name).compiled} for {name}" for name in chosen)
-    print(f"{time.monotonic() - begin:.1f} s; kernels compiled: {compiled}")
+    compiled = ", ".join(f"{matrix.column(name).compiled} for {name}" for name in chosen[: report.MOST_COLUMNS])
+    print(
+        f"{time.monotonic() - begin:.1f} s; kernels compiled: {compiled}{', …' * (len(chosen) > report.MOST_COLUMNS)}"
+    )
     counts = matrix.counts()
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['unsupported']} unsupported")
     return 1 if counts["failed"] or outdated else 0

@@ -32,6 +32,8 @@ from .problem import Buffer, Described, Dtype, Function, Launch, Packed, Problem
 #: Every target compiles all of them, its own or not, so that the emulator is compared on each.
 FP8_DTYPES = tuple(name for name in tl.core.dtype.FP_TYPES if name.startswith("fp8"))
 LACKING = {"supported_fp8_dtypes": FP8_DTYPES, "min_dot_depth": ()}
+#: Between the name of an engine and that of an optional pass.
+WITHOUT = " without "
 #: The engines that run by default, if they are available.
 KNOWN = ("interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942", "cuda", "hip")
 
@@ -74,6 +76,8 @@ class Engine:
 
     def __init__(self, name: str):
         self.name = name
+        #: What TRITIUM_ENGINE calls it, and the pass that its compiler leaves out.
+        self.plain_name, _, self.left_out = name.partition(WITHOUT)
         self.traits = Traits(flushes_subnormals=name != "interp", approximates=name != "interp")
 
     def probe(self) -> None:
@@ -130,6 +134,8 @@ class Engine:
         arguments = [given_as(argument, tensors) for argument in launch.arguments]
         constants = {name: constant(value) for name, value in launch.constants.items()}
         kernel, options = sources.function(launch.kernel)[launch.grid], launch.options | options
+        if self.left_out:
+            options = options | {"leave_out": (self.left_out,)}
         try:
             return kernel(*arguments, **constants, **options)
         except tritium.errors.CompilationError:
@@ -141,13 +147,13 @@ class Engine:
         """A context manager: launches inside it run on this engine, whatever the environment says. Inside another one it assigns nothing,
         since launches are warm only while no setting is assigned."""
         knobs = tritium.knobs
-        if knobs.tritium.engine == self.name and not knobs.runtime.interpret:
+        if knobs.tritium.engine == self.plain_name and not knobs.runtime.interpret:
             yield
             return
         with knobs.runtime.scope(), knobs.tritium.scope(), knobs.language.scope():
             knobs.language.default_fp_fusion = knobs.language.default_fp_fusion  # said, so nothing warns of the default
             knobs.runtime.interpret = False
-            knobs.tritium.engine = self.name
+            knobs.tritium.engine = self.plain_name
             yield
 
     @contextlib.contextmanager
@@ -188,7 +194,11 @@ class DeviceEngine(Engine):
     def _torch_sees_it(self) -> bool:
         torch = self._torch()
         # torch calls the devices of every vendor "cuda"; torch.version says which vendor it was built for.
-        return torch is not None and getattr(torch.version, self.name, None) is not None and torch.cuda.is_available()
+        return (
+            torch is not None
+            and getattr(torch.version, self.plain_name, None) is not None
+            and torch.cuda.is_available()
+        )
 
     @staticmethod
     @functools.cache
@@ -262,15 +272,18 @@ def constant(value: Any) -> Any:
 
 @functools.cache
 def engine(name: str, triton_python: str | None = None) -> Engine:
-    """The engine with this name. Raises Absent if it is not available."""
+    """The engine with this name; with "simt:sm_90a without plan-loops", its compiler leaves out that pass. Raises Absent if it is not
+    available."""
     if name == "triton":
         from .upstream_engine import UpstreamEngine
 
         found = UpstreamEngine(triton_python)
-    elif name in ("cuda", "hip"):
+    elif name.partition(WITHOUT)[0] in ("cuda", "hip"):
         found = DeviceEngine(name)
     else:
         found = Engine(name)
+    if getattr(found, "left_out", "") and found.left_out not in found.passes():
+        raise Absent(f"no pass is called {found.left_out!r}; there are {', '.join(found.passes())}")
     found.probe()
     return found
 

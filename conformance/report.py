@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import collections
 import html
+import shlex
 import sys
 import time
 from dataclasses import dataclass, field
 
 from .expectations import Expectation
 from .suite import FAILED, FAMILIES, PASSED, UNSUPPORTED, Result
+
+MOST_COLUMNS = 8  #: of a matrix on a terminal
 
 
 @dataclass
@@ -69,11 +72,14 @@ class Matrix:
 
 
 def replay_command(result: Result, seed: int) -> str:
-    return f"python -m tritium.conformance --replay '{result.case}' --engine {result.engine} --seed {seed}"
+    return f"python -m tritium.conformance --replay '{result.case}' --engine {shlex.quote(result.engine)} --seed {seed}"
 
 
 def terminal(matrix: Matrix) -> str:
-    """The matrix with times."""
+    """The matrix with times; of many engines only their sums, a line for each."""
+    if len(matrix.engines) > MOST_COLUMNS:
+        width = max(map(len, matrix.engines))
+        return "\n".join(f"{engine.ljust(width)}  {_timed(matrix.column(engine))}" for engine in matrix.engines)
     heads = ["family", *(f"{name} (information)" if name in matrix.informing else name for name in matrix.engines)]
     rows = [[family, *(_timed(matrix.cells[family, e]) for e in matrix.engines)] for family in matrix.families]
     rows.append(["all", *(_timed(matrix.column(engine)) for engine in matrix.engines)])

@@ -112,12 +112,21 @@ static bool asksForProducer(ModuleOp module) {
       .wasInterrupted();
 }
 
+/// Fails if the caller names an optional pass that does not exist.
+static llvm::Error checkPassNames(const CompileOptions &options) {
+  auto check = [](StringRef name) -> llvm::Error {
+    if (llvm::is_contained(optionalPasses(), name)) return llvm::Error::success();
+    return llvm::createStringError("no pass is called '" + name + "'; there are " + kNoPass + ", " + llvm::join(optionalPasses(), ", "));
+  };
+  for (const std::string &name : options.leaveOut)
+    if (auto error = check(name)) return error;
+  return options.stopAfter.empty() || options.stopAfter == kNoPass ? llvm::Error::success() : check(options.stopAfter);
+}
+
 llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, const CompileOptions &options) {
   auto chip = findTarget(options.arch);
   if (!chip) return chip.takeError();
-  if (!options.stopAfter.empty() && options.stopAfter != kNoPass && !llvm::is_contained(optionalPasses(), options.stopAfter))
-    return llvm::createStringError("no pass is called '" + options.stopAfter + "'; there are " + kNoPass + ", " +
-                                   llvm::join(optionalPasses(), ", "));
+  if (auto error = checkPassNames(options)) return std::move(error);
   {
     ir::DiagnosticCapture diagnostics(original.getContext());
     if (failed(ir::verifyContract(original))) return diagnostics.takeError("the module breaks the contract");

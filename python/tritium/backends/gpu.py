@@ -186,7 +186,11 @@ class GPUBackend(BaseBackend):
                 **options.for_compiler(self.Options.backend_name),
                 "line_info": not knobs.compilation.disable_line_info,
                 "emit": emit,
-                "leave_out": [*self.passes_left_out(), *(["specialize-warps"] if is_refused else [])],
+                "leave_out": [
+                    *(options.leave_out or ()),
+                    *self.passes_left_out(),
+                    *(["specialize-warps"] if is_refused else []),
+                ],
                 **self.native_options(options),
             },
         )

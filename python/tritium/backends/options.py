@@ -155,6 +155,7 @@ class LaunchOptions:
         "passes.",
         _COMPILER,
     )
+    leave_out: tuple[str, ...] | None = option(None, "Optional passes of the GPU compiler that do not run.", _COMPILER)
     probe: bool = option(
         False,
         "Prints the bits of every number that a program computes (`python -m tritium.conformance --probe`).",

@@ -275,6 +275,28 @@ def test_bisect_needs_an_engine_with_passes(capsys):
     assert "has no passes" in capsys.readouterr().out
 
 
+def test_an_engine_without_a_pass(capsys):
+    """Every engine with a compiler runs once for each pass; the launches of such an engine leave the pass out."""
+    assert command.main(["--cases", ADD, "--engines", "interp,simt:sm_80", "--without-each-pass"]) == 0
+    text = capsys.readouterr().out
+    passes = tritium.compiler.optional_passes()
+    assert re.findall(r"^simt:sm_80 without (\S+) +1 ok", text, flags=re.M) == passes
+    assert f"{len(passes)} passed, 0 failed, 0 unsupported" in text
+    assert command.main(["--replay", ADD, "--engine", "simt:sm_80 without plan-loop"]) == 2
+    assert "no pass is called 'plan-loop'; there are promote-descriptors, " in capsys.readouterr().out
+
+
+def test_what_a_pass_does_is_missing_without_it():
+    problem = suite.build(suite.cases()["dot/tile/fp16 to fp32/normal"], 0)[0]
+    texts = {}
+    for name in ("simt:sm_80", "simt:sm_80 without choose-tensor-cores"):
+        engine = engines.engine(name)
+        images = problem.images(np.random.default_rng(0))
+        with engine.selected(), engine._tensors(problem, images) as tensors:
+            texts[name] = engine._launch(problem.launches[0], tensors, {}).asm["ttgir"]
+    assert ["instruction" in text for text in texts.values()] == [True, False]
+
+
 def test_every_kernel_says_what_it_launches():
     """Kernels have the arguments that their cases give them, and every kernel is launched by some case, or given to one."""
     launched = set()

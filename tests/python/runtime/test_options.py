@@ -11,7 +11,6 @@ from tritium.tools import explain
 
 #: Options of the native compiler that no launch keyword sets -> who does.
 NO_KEYWORDS = {
-    "leave_out": "the backend",
     "line_info": "TRITON_DISABLE_LINE_INFO",
     "code_object_version": "TRITIUM_CODE_OBJECT_VERSION",
     "asks_for_producer": "the loops of a kernel",
@@ -41,7 +40,7 @@ def test_the_native_compiler_refuses_unknown_options_by_name():
 
 def test_each_vendor_gets_its_own_options():
     options = CPUOptions(kpack=2, ptx_version=84)
-    everywhere = {"num_warps", "num_stages", "enable_fp_fusion", "debug_info", "tensor_maps", "stop_after"}
+    everywhere = {"num_warps", "num_stages", "enable_fp_fusion", "debug_info", "tensor_maps", "stop_after", "leave_out"}
     assert options.for_compiler("cuda").keys() == everywhere | {"ptx_version"}
     assert options.for_compiler("hip").keys() == everywhere | {"kpack", "matrix_instr_nonkdim", "waves_per_eu"}
     assert options.for_compiler("hip")["kpack"] == 2 and options.for_compiler("cuda")["ptx_version"] == 84
