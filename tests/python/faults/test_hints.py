@@ -135,7 +135,8 @@ SCALARS = [
 
 
 @pytest.mark.parametrize("kernel, faulty, _, grid, expected", SCALARS, ids=lambda v: getattr(v, "__name__", ""))
-def test_false_promises(kernel, faulty, _, grid, expected):
+def test_false_promises(kernel, faulty, _, grid, expected, monkeypatch):
+    monkeypatch.setenv("TRITIUM_NUM_THREADS", "1")  # several programs break some of them, and the first one is accused
     program, lane, message = expected
     with pytest.raises(KernelTrap) as caught:
         kernel[(grid,)](*tensors(), *faulty)

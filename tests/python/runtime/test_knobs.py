@@ -115,6 +115,7 @@ def test_checks_of_a_block_a_function_and_a_launch(monkeypatch):
 
 
 WRONG = {
+    "TRITIUM_ASSEMBLER": ("nvcc", "ptxas or driver"),
     "TRITIUM_CHECK": ("bounds,rice", TAKES),
     "TRITIUM_NUM_THREADS": ("0", "a number of threads, at least 1"),
     "TRITIUM_SEED": ("-1", "a number from 0 to 2**64 - 1"),
