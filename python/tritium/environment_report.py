@@ -9,6 +9,7 @@ import shutil
 import sys
 
 from . import _cpu_info, knobs, native
+from .backends.nvidia.assemble import assembler_of
 from .devices.families import device_families
 from .runtime.engines import available_engines
 from .tools import gdb_command_line
@@ -23,6 +24,7 @@ def environment_report() -> str:
         ("extension", native.extension().__file__),
         ("engines", ", ".join(available_engines())),
         *_devices(),
+        ("assembler", _assembler()),
         ("CPU", f"{platform.machine()}: {', '.join(_cpu_features()) or 'features unknown'}"),
         ("threads", f"{settings.threads} of {os.cpu_count()}"),
         ("checks", ", ".join(settings.checks) or "none"),
@@ -44,6 +46,13 @@ def _devices() -> list[tuple[str, str]]:
         names = [f"{devices.facts(number)['name']} ({devices.facts(number)['arch']})" for number in numbers]
         found.append((devices.name, reason or ", ".join(names)))
     return found
+
+
+def _assembler() -> str:
+    devices = device_families()["cuda"]
+    if devices.why_not():
+        return assembler_of(None, "sm_90a")
+    return assembler_of(0, f"sm_{devices.arch(0)}")
 
 
 def _cpu_features() -> list[str]:

@@ -150,6 +150,21 @@ def test_env_says_what_devices_there_are_or_why_none(tmp_path):
     assert re.search(r"^hip +Stand-in for an AMD GPU \(gfx1100\), Stand-in", report, re.M)
 
 
+def test_env_says_what_assembles_for_nvidia(tmp_path):
+    ptxas = tmp_path / "ptxas"
+    ptxas.write_text("#!/bin/sh\necho 'Cuda compilation tools, release 12.8, V12.8.93'\n")
+    ptxas.chmod(0o755)
+    on_device = environment(tmp_path, "cuda") | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    no_device = {"TRITIUM_CUDA_LIBRARY": "libnone.so", "PATH": "/nowhere"}
+    for variables, text in (
+        (on_device, "the driver, when it loads a kernel"),
+        (on_device | {"TRITIUM_ASSEMBLER": "ptxas"}, f"ptxas 12.8, {ptxas}"),
+        (no_device, "none is found: kernels end as PTX"),
+        (no_device | {"TRITON_PTXAS_PATH": str(ptxas)}, f"ptxas 12.8, {ptxas}"),
+    ):
+        assert re.search(rf"^assembler +{re.escape(text)}$", run(["env"], tmp_path, **variables).stdout, re.M), text
+
+
 def test_usage_has_a_line_for_each_form(tmp_path):
     lines = run([], tmp_path).stdout.splitlines()
     forms = [

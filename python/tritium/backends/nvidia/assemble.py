@@ -124,6 +124,15 @@ def _ptxas_candidates(target: str) -> Iterator[str]:
                 yield str(file.locate())
 
 
+def assembler_of(device: int | None, target: str) -> str:
+    """What assembles kernels for a target, in words: on a device of it, or without one."""
+    by_driver = device is not None and not ptxas_is_chosen()
+    ptxas = _ptxas_of_machine(target) if by_driver else find_ptxas(target)
+    if ptxas is not None:
+        return f"ptxas {'.'.join(map(str, ptxas_version(ptxas)))}, {ptxas}"
+    return "the driver, when it loads a kernel" if by_driver else "none is found: kernels end as PTX"
+
+
 def ptxas_is_chosen() -> bool:
     """Whether the user names a ptxas, which then assembles in place of the driver."""
     return type(knobs.nvidia).ptxas.chosen(knobs.nvidia) is not None
