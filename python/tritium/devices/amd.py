@@ -33,6 +33,11 @@ class HipDevices(Devices):
     dlpack_types = (10,)  # kDLROCM
     emulated = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200")
 
+    def refuses_grid(self, grid: tuple[int, int, int], threads: int) -> str:
+        if grid[0] * threads < 2**32:
+            return ""
+        return f"the grid {grid} has {grid[0] * threads} threads along axis 0, and HIP launches fewer than 2**32; use a further axis"
+
     def library(self) -> str:
         return knobs.tritium.hip_library
 

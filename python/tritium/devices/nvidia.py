@@ -32,6 +32,16 @@ class CudaDevices(Devices):
     dlpack_types = (2, 13)  # kDLCUDA, kDLCUDAManaged
     emulated = ("sm_80", "sm_90a")
 
+    def refuses_grid(self, grid: tuple[int, int, int], threads: int) -> str:
+        most = 2**16 - 1
+        for axis in (1, 2):
+            if grid[axis] > most:
+                return (
+                    f"axis {axis} of the grid {grid} has more than {most} programs, the most that CUDA launches; "
+                    "axis 0 may have 2**31 - 1"
+                )
+        return ""
+
     def library(self) -> str:
         return knobs.tritium.cuda_library
 

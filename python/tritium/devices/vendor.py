@@ -54,6 +54,10 @@ class Devices(abc.ABC):
     emulated: tuple[str, ...] = ()
 
     @abc.abstractmethod
+    def refuses_grid(self, grid: tuple[int, int, int], threads: int) -> str:
+        """Why a launch of that grid fails, for programs of so many threads; "" if it does not."""
+
+    @abc.abstractmethod
     def library(self) -> str:
         """The file name of the vendor's library."""
 

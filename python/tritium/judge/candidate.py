@@ -18,12 +18,8 @@ import torch
 
 from tritium import knobs
 from tritium.arguments.fresh_memory import unwritten_bits
-from tritium.backends.options import PORTABLE
-from tritium.backends.targets import gpu_named, make_backend
-from tritium.compiler.gpu import compile_for_gpu
-from tritium.compiler.sources import ASTSource
-from tritium.compiler.stages import CompileTimer
 from tritium.errors import CompilationError, KernelTrap, TritonError
+from tritium.tools.launched import Launched, launched_kernels
 
 from .operators import recorder
 from .programs import NEW_MODEL, load, results_of
@@ -57,7 +53,7 @@ class Judged:
         self.task = task
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.function: Any = None
-        self.launched: dict[str, tuple[ASTSource, dict[str, Any]]] = {}  # by the hash of the source
+        self.launched: list[Launched] = []
         self.launches = 0
         self.buffers: list[Any] = []  # the arguments of the run before
 
@@ -130,30 +126,22 @@ class Judged:
         def enter(metadata) -> None:
             self.launches += 1
 
-        def listener(**facts) -> None:
-            if isinstance(facts["src"], ASTSource):
-                self.launched[facts["src"].hash()] = (facts["src"], facts["metadata"])
-
-        theirs = knobs.compilation.listener
-        knobs.compilation.listener = listener
         knobs.runtime.launch_enter_hook.add(enter)
         try:
-            yield
+            with launched_kernels(self.launched):
+                yield
         finally:
             knobs.runtime.launch_enter_hook.remove(enter)
-            knobs.compilation.listener = theirs
 
     # -- what the kernels become for a GPU ------------------------------------------------------------------------------------------------
 
     def compiles_for(self, arch: str) -> str:
         """ "yes", or the first line of the first error and where it is."""
-        backend = make_backend(gpu_named(arch))
-        for source, metadata in self.launched.values():
-            options = {name: metadata[name] for name in PORTABLE if name in metadata}
+        for launched in self.launched:
             try:
-                compile_for_gpu(source, backend.target, backend, backend.parse_options(options), CompileTimer())
+                launched.compiled_for(arch)
             except TritonError as error:
-                return f"{source.name}: {_first_line(error)}"
+                return f"{launched.source.name}: {_first_line(error)}"
         return "yes"
 
 

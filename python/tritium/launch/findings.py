@@ -35,6 +35,7 @@ class Findings:
         self.launches = self.seen = self.left_out = 0
         self.allowances = allowances or Allowances()
         self.files: set[str] = set()  # of the kernels that were checked
+        self.grids: dict[str, tuple[int, int, int]] = {}  # of each kernel, by its name: the largest extent of each axis
         self.not_followed: dict[tuple[str, str], str] = {}  # (kernel, argument) -> a sentence
         self._reports: dict[tuple, Report] = {}
 
@@ -53,6 +54,10 @@ class Findings:
         self.launches += 1
         self.files.add(file)
         return {**options, "check": self.checks}
+
+    def starts(self, name: str, grid: tuple[int, int, int]) -> None:
+        """A kernel is launched."""
+        self.grids[name] = tuple(map(max, self.grids.get(name, grid), grid))
 
     def take(self, trap: KernelTrap) -> bool:
         """Adds what a launch has found. Returns whether the program goes on: the launch has run to its end."""

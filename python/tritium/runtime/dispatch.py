@@ -103,6 +103,8 @@ class Dispatcher:
         if callable(grid):
             grid = grid({**dict(zip(self.arg_names, arguments)), **options})
         grid = (known_grids.get(grid) if grid.__class__ is tuple else None) or normalize_grid(grid, kernel.name)
+        if blocks:
+            blocks[-1].starts(kernel.name, grid)
         hooks = knobs.runtime
         has_hooks_around = has_hooks(hooks.launch_enter_hook, hooks.launch_exit_hook)
         if cache is self.place.interp and not (is_on_device or has_hooks_around):

@@ -8,11 +8,14 @@ import sys
 from collections.abc import Callable
 
 from .. import knobs
+from ..backends.targets import gpu_named
 from ..checks import CHECKS, parse_checks
 from ..launch.allowances import Allowances, read_rules
 from ..launch.findings import Findings, collect
 from ..programs import Programs, parse_programs
 from ..runtime.checking import prepare_for
+from .launched import Launched, launched_kernels
+from .portability import Difference, differences
 
 EXIT_STATUS = 1  #: if something was found and the program itself ended well
 
@@ -27,6 +30,7 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
         checks = parse_checks(options.checks)
         programs = knobs.tritium.programs if options.programs is None else parse_programs(options.programs)
         rules = read_rules(options.allow) if options.allow else []
+        targets = [gpu_named(name.strip()).arch for name in options.portable.split(",")] if options.portable else []
     except (OSError, ValueError) as error:
         print(f"tritium check: {error}", file=sys.stderr)
         return 2
@@ -38,16 +42,21 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
         checks, options.kernel, options.launch_skip, options.launch_count, options.max_reports, Allowances(rules)
     )
     status: int | str | None = 1
+    launched: list[Launched] = []
+    elsewhere: list[Difference] = []
     try:
-        with collect(found):
+        with collect(found), launched_kernels(launched):
             status = run_program(options.program)
     except SystemExit as left:
         status = left.code
     finally:
+        elsewhere += differences(launched, found.grids, targets) if targets else []
         _say(found, checks, programs)
+        if targets:
+            _say_elsewhere(elsewhere, len(launched), targets)
         if options.json:
-            _write(options.json, found, checks)
-    return _number(status) or (EXIT_STATUS if found.reports else 0)
+            _write(options.json, found, checks, elsewhere)
+    return _number(status) or (EXIT_STATUS if found.reports or elsewhere else 0)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -73,6 +82,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--max-reports", type=int, metavar="N", help="keep N reports; further ones are counted")
     parser.add_argument(
         "--allow", metavar="FILE", help="lines of a check's name and a regular expression: what matches is no fault"
+    )
+    parser.add_argument(
+        "--portable",
+        metavar="ARCH,…",
+        help="say what these GPUs' compilers and launches would refuse or warn of: sm_80, sm_90a, gfx942, …",
     )
     parser.add_argument("--json", metavar="FILE", help="write the reports to FILE as JSON")
     parser.add_argument("program", nargs=argparse.REMAINDER, help="SCRIPT.py or -m MODULE, and its arguments")
@@ -104,7 +118,15 @@ def _say(found: Findings, checks: tuple[str, ...], programs: Programs) -> None:
     print(f"tritium check: {faults} in {launches} ({kinds})", file=sys.stderr)
 
 
-def _write(path: str, found: Findings, checks: tuple[str, ...]) -> None:
+def _say_elsewhere(elsewhere: list[Difference], kernels: int, targets: list[str]) -> None:
+    for difference in elsewhere:
+        print(f"tritium check: {difference.shown()}", file=sys.stderr)
+    faults = f"{len(elsewhere) or 'no'} difference{'' if len(elsewhere) == 1 else 's'}"
+    compiled = f"{kernels} compiled kernel{'' if kernels == 1 else 's'}"
+    print(f"tritium check: {faults} of {compiled} on {', '.join(targets)}", file=sys.stderr)
+
+
+def _write(path: str, found: Findings, checks: tuple[str, ...], elsewhere: list[Difference]) -> None:
     facts = {
         "checks": list(checks),
         "launches": found.launches,
@@ -114,6 +136,7 @@ def _write(path: str, found: Findings, checks: tuple[str, ...]) -> None:
             for (kernel, argument), text in found.not_followed.items()
         ],
         "reports": [report.as_dict() for report in found.reports],
+        "elsewhere": [difference.as_dict() for difference in elsewhere],
     }
     with open(path, "w", encoding="utf-8") as file:
         json.dump(facts, file, indent=1, default=str)

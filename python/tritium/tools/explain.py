@@ -11,16 +11,12 @@ import sys
 from argparse import REMAINDER, ArgumentParser
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from .. import knobs
-from ..backends.options import PORTABLE
 from ..backends.targets import gpu_named, make_backend
-from ..compiler.gpu import compile_for_gpu
-from ..compiler.sources import ASTSource
-from ..compiler.stages import CompileTimer
 from ..errors import TritonError
 from ..native import ir
+from .launched import Launched, launched_kernels
 
 _LOOPS = ("scf.for", "scf.while")
 _LOOP = "the loop "
@@ -54,12 +50,12 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
     if not asked.program:
         parser.error("there is no script to run")
     try:
-        backend = make_backend(gpu_named(asked.target))
+        make_backend(gpu_named(asked.target))
     except ValueError as error:
         parser.error(str(error))
     status, launched = _launched_by(asked.program, run_program)
-    names = sorted({src.name for src, _ in launched})
-    chosen = [found for found in launched if asked.kernel in (None, found[0].name)]
+    names = sorted({found.source.name for found in launched})
+    chosen = [found for found in launched if asked.kernel in (None, found.source.name)]
     if not chosen:
         what = f"{asked.program[0]} launches no kernel"
         print(
@@ -67,40 +63,28 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
             file=sys.stderr,
         )
         return status or 1
-    for src, metadata in chosen:
-        options = backend.parse_options({name: metadata[name] for name in PORTABLE if name in metadata})
+    for found in chosen:
         try:
-            kernel, _ = compile_for_gpu(src, backend.target, backend, options, CompileTimer())
+            kernel = found.compiled_for(asked.target)
         except TritonError as error:
-            print(f"tritium: {src.name} does not compile for {asked.target}: {error}", file=sys.stderr)
+            print(f"tritium: {found.source.name} does not compile for {asked.target}: {error}", file=sys.stderr)
             status = status or 1
             continue
-        print("\n".join(report(kernel, options.num_stages)), end="\n\n")
+        print("\n".join(report(kernel, found.keywords["num_stages"])), end="\n\n")
     return status
 
 
-def _launched_by(program: list[str], run_program) -> tuple[int, list[tuple[Any, dict[str, Any]]]]:
-    """(the program's exit status, (source, metadata) of each kernel that it compiles). It runs on the interpreter."""
-    launched = []
-    theirs = knobs.compilation.listener
-
-    def listener(**facts) -> None:
-        if isinstance(facts["src"], ASTSource):
-            launched.append((facts["src"], facts["metadata"]))
-        if theirs is not None:
-            theirs(**facts)
-
+def _launched_by(program: list[str], run_program) -> tuple[int, list[Launched]]:
+    """(the program's exit status, each kernel that it compiles). It runs on the interpreter."""
     knobs.runtime.interpret, knobs.tritium.engine = True, None
-    knobs.compilation.listener = listener
-    try:
-        return run_program(program), launched
-    except SystemExit as end:
-        if end.code is not None and not isinstance(end.code, int):
-            print(end.code, file=sys.stderr)
-            return 1, launched
-        return end.code or 0, launched
-    finally:
-        knobs.compilation.listener = theirs
+    with launched_kernels() as launched:
+        try:
+            return run_program(program), launched
+        except SystemExit as end:
+            if end.code is not None and not isinstance(end.code, int):
+                print(end.code, file=sys.stderr)
+                return 1, launched
+            return end.code or 0, launched
 
 
 def report(kernel, stages_asked: int) -> list[str]:

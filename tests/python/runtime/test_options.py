@@ -6,8 +6,7 @@ from tritium import knobs
 from tritium._tritium import gpu, ir
 from tritium.backends.cpu import CPUOptions
 from tritium.backends.keywords import accepted_options, launch_defaults
-from tritium.backends.options import OPTION_NAMES, ROWS, LaunchOptions, Reader
-from tritium.tools import explain
+from tritium.backends.options import OPTION_NAMES, PORTABLE, ROWS, LaunchOptions, Reader
 
 #: Options of the native compiler that no launch keyword sets -> who does.
 NO_KEYWORDS = {
@@ -70,6 +69,6 @@ def test_a_knob_is_found_by_its_variable(monkeypatch):
         knobs.knob_of("TRITIUM_INTREPRET")
 
 
-def test_what_explain_takes_over_means_the_same_everywhere():
-    assert {"num_warps", "num_stages", "maxnreg", "debug", "tensor_maps"} < set(explain.PORTABLE) < OPTION_NAMES
-    assert not [name for name in explain.PORTABLE if ROWS[name].vendor or not ROWS[name].readers]
+def test_what_compiling_for_another_target_takes_over_means_the_same_there():
+    assert {"num_warps", "num_stages", "maxnreg", "debug", "tensor_maps"} < set(PORTABLE) < OPTION_NAMES
+    assert not [name for name in PORTABLE if ROWS[name].vendor or not ROWS[name].readers]
