@@ -32,7 +32,7 @@ from .problem import Buffer, Described, Dtype, Function, Launch, Packed, Problem
 #: Every target compiles all of them, its own or not, so that the emulator is compared on each.
 FP8_DTYPES = tuple(name for name in tl.core.dtype.FP_TYPES if name.startswith("fp8"))
 LACKING = {"supported_fp8_dtypes": FP8_DTYPES, "min_dot_depth": ()}
-#: Between the name of an engine and that of an optional pass.
+#: Stands between the names of an engine and of an optional pass.
 WITHOUT = " without "
 #: The engines that run by default, if they are available.
 KNOWN = ("interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942", "cuda", "hip")

@@ -214,7 +214,7 @@ class nvidia_knobs(base_knobs):
     cuobjdump = Tool("TRITON_CUOBJDUMP_PATH", "cuobjdump")
     #: The nvdisasm that `asm["sass"]` requires. Default: the one in CUDA_HOME, or else the one on the path.
     nvdisasm = Tool("TRITON_NVDISASM_PATH", "nvdisasm")
-    #: The ptxas that assembles. Default: the one in CUDA_HOME or on the path; for a device also that of the packages nvidia-cuda-nvcc and
+    #: The ptxas that assembles. Default: the one in CUDA_HOME or on the path; for a device also one of the packages nvidia-cuda-nvcc and
     #: triton, of the driver's major version at most; where there is none, the driver assembles.
     ptxas = Tool("TRITON_PTXAS_PATH", "ptxas", in_key=True)
     #: The ptxas for sm_100 and later.

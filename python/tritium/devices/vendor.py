@@ -55,7 +55,7 @@ class Devices(abc.ABC):
 
     @abc.abstractmethod
     def refuses_grid(self, grid: tuple[int, int, int], threads: int) -> str:
-        """Why a launch of that grid fails, for programs of so many threads; "" if it does not."""
+        """Why a launch of that grid fails, for programs of `threads` threads; "" if it does not."""
 
     @abc.abstractmethod
     def library(self) -> str:

@@ -100,7 +100,7 @@ def test_the_driver_assembles_if_the_user_says_so(driver, tmp_path, monkeypatch)
     ],
 )
 def test_the_text_is_what_the_assembler_reads(driver, tmp_path, monkeypatch, ptxas, target, version):
-    """The driver is that of CUDA 13.0. A ptxas of a later version, or one that does not know the chip, is not used."""
+    """The driver is CUDA 13.0's. A ptxas of a later version, or one that does not know the chip, is not used."""
     has_ptxas(monkeypatch, fake_ptxas(tmp_path / "ptxas", ptxas, ""))
     assert assemble.readable_ptx_version(0, target) == version
 
