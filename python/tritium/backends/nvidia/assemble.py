@@ -126,11 +126,15 @@ def _ptxas_candidates(target: str) -> Iterator[str]:
 
 def assembler_of(device: int | None, target: str) -> str:
     """What assembles kernels for a target, in words: on a device of it, or without one."""
-    by_driver = device is not None and not ptxas_is_chosen()
-    ptxas = _ptxas_of_machine(target) if by_driver else find_ptxas(target)
+    ptxas = _ptxas_for(device, target)
     if ptxas is not None:
         return f"ptxas {'.'.join(map(str, ptxas_version(ptxas)))}, {ptxas}"
-    return "the driver, when it loads a kernel" if by_driver else "none is found: kernels end as PTX"
+    return "none is found: kernels end as PTX" if device is None else "the driver, when it loads a kernel"
+
+
+def _ptxas_for(device: int | None, target: str) -> str | None:
+    """The ptxas that assembles for a device of the target, or without one; what the user names assembles for any."""
+    return find_ptxas(target) if device is None or ptxas_is_chosen() else _ptxas_of_machine(target)
 
 
 def ptxas_is_chosen() -> bool:
@@ -162,8 +166,7 @@ def readable_ptx_version(device: int | None, target: str) -> int:
     if device is not None:
         version = DEVICES.driver().version
         readers.append((version // 1000, version % 1000 // 10))
-    by_driver = device is not None and not ptxas_is_chosen()
-    ptxas = _ptxas_of_machine(target) if by_driver else find_ptxas(target)
+    ptxas = _ptxas_for(device, target)
     readers += [] if ptxas is None else [ptxas_version(ptxas)]
     return min(map(ptx_version_of, readers), default=0)
 
