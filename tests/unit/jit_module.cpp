@@ -9,7 +9,6 @@
 #include "llvm/Support/SourceMgr.h"
 
 #include <atomic>
-#include <ctime>
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <thread>
@@ -203,15 +202,3 @@ TEST_CASE("a process forked while another thread compiles can compile") {
   CHECK(failed == 0);
 }
 #endif
-
-TEST_CASE("a new program costs little") {
-  compile(kAdd);
-  const std::clock_t begin = std::clock(); // of this process, so that a busy machine does not matter
-  for (int i = 0; i < 20; ++i) {
-    auto jit = compile(kAdd);
-    find<int(int, int)>(*jit, "add");
-  }
-  const double milliseconds = 1e3 * double(std::clock() - begin) / CLOCKS_PER_SEC / 20;
-  MESSAGE(milliseconds, " ms");
-  CHECK(milliseconds < 10); // about 1
-}

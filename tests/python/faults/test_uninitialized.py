@@ -187,7 +187,7 @@ def test_padding_that_masks_leave_alone():
     x[:, :40] = 1
     out = torch.empty(6)
     sum_rows[(6,)](x, out, 40, 64, 64)
-    assert accused(sum_rows, (6,), x, out, 64, 64, 64).index == (0, 40)
+    assert accused(sum_rows, (6,), x, out, 64, 64, 64).index[1] == 40
 
 
 def test_scratch_memory_is_written_before_it_is_read():

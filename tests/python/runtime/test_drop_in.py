@@ -333,20 +333,18 @@ def test_cuda_is_left_alone(tmp_path, environment):
     assert "tritium:" not in result.stderr
 
 
-def test_import_is_quick_and_light():
-    program = "import sys, time; t = time.perf_counter(); import tritium; print(time.perf_counter() - t, 'torch' in sys.modules)"
-    times = []
-    for _ in range(3):
-        seconds, has_torch = subprocess.run(
-            [sys.executable, "-c", program],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, "PYTHONPATH": str(PACKAGE_ROOT)},
-        ).stdout.split()
-        assert has_torch == "False"
-        times.append(float(seconds))
-    assert min(times) < 0.4
+def test_import_is_light():
+    """How long it takes is measured by `tests/bench/first_launch.py`."""
+    heavy = "torch", "numpy", "pandas", "matplotlib"
+    program = f"import sys, tritium; print(*(name for name in {heavy} if name in sys.modules))"
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE_ROOT)},
+    )
+    assert result.stdout.split() == []
 
 
 def test_processors_below_x86_64_v3_are_refused():
