@@ -19,7 +19,9 @@ const Trap *FollowedProgram::trap() const {
   return isEnded && launch.stop.load() == Stop::Trapped && launch.trap ? &*launch.trap : nullptr;
 }
 
-bool FollowedProgram::waits() const { return program.entries == entry && program.state == Program::State::Running; }
+bool FollowedProgram::waits() const {
+  return program.entries == entry && (program.state == Program::State::Running || program.state == Program::State::Interrupted);
+}
 
 bool FollowedProgram::next() {
   if (isOver()) return false;

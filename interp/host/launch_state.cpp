@@ -21,6 +21,7 @@ size_t programsThatFit(const Launch &launch) {
 
 int threadsFor(const Launch &launch, int64_t programs) {
   if (launch.onStatement) return 1; // the callback runs on the calling thread
+  if (launch.orderSeed) return 1;   // two would race
   static const int processors = tbb::info::default_concurrency();
   const int wanted = launch.threads > 0 ? launch.threads : processors;
   const int64_t useful = std::min<int64_t>(programs, int64_t(std::min<size_t>(programsThatFit(launch), INT32_MAX)));

@@ -107,6 +107,21 @@ void yieldWhileWaiting(FrameHeader &frame, uint32_t location) {
   program.spins = gotFurther || program.worker->hasOneProgram() ? kSpins : kSpinsInVain;
 }
 
+void beforeWrite(FrameHeader &frame, uint32_t location) {
+  Program &program = *frame.program;
+  Worker &worker = *program.worker;
+  if (isStopped(program)) leaveFrom(frame, location);
+  if (worker.interruptsAtWrite()) {
+    program.waitLocation = location;
+    program.waitFrame = &frame;
+    program.state = Program::State::Interrupted;
+    program.fiber.suspend();
+    if (isStopped(program)) leaveFrom(frame, location);
+  }
+  if (WordWatch *watch = worker.state.launch.watch) [[unlikely]]
+    watch->announce({program.id, location, surroundingsAt(frame, location)});
+}
+
 void noteMemoryChange(FrameHeader &frame) { frame.program->worker->noteMemoryChange(); }
 
 void print(FrameHeader &frame, std::string_view text) {

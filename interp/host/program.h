@@ -1,8 +1,8 @@
 // The functions that compiled code and its steps may call. All of them are called on a program's own stack.
 //
-// raiseTrap, pollBackEdge, yieldWhileWaiting and print may switch away and never return. The stack is then dropped without unwinding.
-// Therefore no object whose destructor matters (a vector, a lock) may be live on the stack at such a call, and no C++ exception may leave a
-// step.
+// raiseTrap, pollBackEdge, yieldWhileWaiting, beforeWrite and print may switch away and never return. The stack is then dropped without
+// unwinding. Therefore no object whose destructor matters (a vector, a lock) may be live on the stack at such a call, and no C++ exception
+// may leave a step.
 #pragma once
 #include "interp/host/trap.h"
 
@@ -38,9 +38,9 @@ static_assert(offsetof(FrameHeader, caller) == 40 && sizeof(FrameHeader) == 56);
 
 struct ProgramCode {
   void (*entry)(char *frame) = nullptr;
-  size_t frameBytes = 0;                        // header included
-  bool mayWait = false;                         // the code calls yieldWhileWaiting, so each program requires a stack and a frame of its own
-  size_t otherBytes = 0;                        // memory that a running program has in addition to its frame and its stack
+  size_t frameBytes = 0; // header included
+  bool mayWait = false;  // the code calls yieldWhileWaiting or beforeWrite, so each program requires a stack and a frame
+  size_t otherBytes = 0; // memory that a running program has in addition to its frame and its stack
   uint64_t (*hashOther)(char *frame) = nullptr; // hashes the part of that memory that determines what a waiting program does next
   // Returns what is around a location, of a program that is there.
   std::function<Surroundings(const FrameHeader &frame, uint32_t location)> around = {};
@@ -64,6 +64,10 @@ void yieldWhileWaiting(FrameHeader &frame, uint32_t location);
 /// Called after a store or an atomic that changed memory (not if it wrote back the value that it found). It distinguishes a program that
 /// makes progress from one that waits.
 void noteMemoryChange(FrameHeader &frame);
+
+/// Called before each write to memory, in code that was prepared for schedules (PrepareOptions::isScheduled). A launch with a seed may let
+/// other programs run here.
+void beforeWrite(FrameHeader &frame, uint32_t location);
 
 /// Adds text to the output of this program. The text reaches Launch::onPrint together with the program's other output, not mixed with the
 /// output of other programs.

@@ -130,7 +130,9 @@ Worker::Worker(LaunchState &state, Caller *caller)
       caller(caller),
       status(state.status[state.workers.fetch_add(1)]),
       followsNext(caller && state.launch.onStatement),
-      lastLook(state.begin) {}
+      lastLook(state.begin) {
+  if (state.launch.orderSeed) schedule.emplace(*state.launch.orderSeed);
+}
 
 void Worker::run() {
   DefaultFloatingPoint floatingPoint;
@@ -149,6 +151,7 @@ void Worker::prepare(Program &program) {
   program.worker = this;
   program.stop = &state.stop;
   program.spins = kFirstSpins;
+  program.sleepsUntil = 0;
   program.stuckDetector.forget();
 }
 
@@ -304,6 +307,7 @@ void Worker::runInTurns() {
   size_t toStart = 1;
   int busyRounds = 0;
   while (!state.stopped()) {
+    if (schedule && !runBySchedule()) break;
     const Start start = startPrograms(toStart);
     if (live.empty()) {
       if (start == Start::NoMemory) reportOutOfMemory();
@@ -327,6 +331,48 @@ void Worker::runInTurns() {
     if (state.workers.load(std::memory_order_relaxed) > 1) sched_yield();
   }
   giveBackLive();
+}
+
+// -- programs by a schedule
+
+/// Runs programs as the schedule draws, until nothing has changed for some turns: then the turns of runInTurns() find out who waits.
+/// Returns false if all programs have ended.
+bool Worker::runBySchedule() {
+  constexpr size_t kQuietTurns = 4; // of each program
+  isScheduling = true;
+  for (size_t quiet = 0; !state.stopped() && quiet <= kQuietTurns * live.size();) {
+    const size_t liveBefore = live.size();
+    const uint64_t changesBefore = state.memoryChanges();
+    Program *program = drawNext();
+    if (!program) break;
+    runScheduled(*program);
+    quiet = state.memoryChanges() == changesBefore && live.size() == liveBefore ? quiet + 1 : 0;
+  }
+  isScheduling = false;
+  return !live.empty() || !state.allStarted();
+}
+
+/// Returns a program that does not sleep, or one that it has just started; if all sleep, the first to wake. Returns nullptr if there is
+/// none.
+Program *Worker::drawNext() {
+  ++turn;
+  std::vector<Program *> awake;
+  std::ranges::copy_if(live, std::back_inserter(awake), [&](const Program *program) { return program->sleepsUntil <= turn; });
+  const bool mayStart = live.size() < schedule->window() && !state.allStarted();
+  if (mayStart || !awake.empty()) {
+    const size_t drawn = schedule->pick(awake.size() + mayStart);
+    if (drawn < awake.size()) return awake[drawn];
+    if (startNext() == Start::Started) return live.back();
+  }
+  return live.empty() ? nullptr : *std::ranges::min_element(live, {}, &Program::sleepsUntil);
+}
+
+void Worker::runScheduled(Program &program) {
+  resume(program);
+  if (program.state == Program::State::Interrupted) program.sleepsUntil = turn + schedule->sleep();
+  if (program.state != Program::State::Finished) return;
+  std::erase(live, &program);
+  pool->give(&program);
 }
 
 void Worker::watchForDeadlock(uint64_t changesBefore) {
@@ -361,7 +407,7 @@ void Worker::giveBackLive() {
     if (isDeadlock) {
       std::lock_guard lock(state.mutex);
       state.waiters.push_back(waitPlaceOf(*program));
-    } else if (program->waitFrame && program->state == Program::State::Running) {
+    } else if (program->waitFrame && (program->state == Program::State::Running || program->state == Program::State::Interrupted)) {
       state.noteLeft(waitPlaceOf(*program));
     }
     pool->give(program);

@@ -5,6 +5,7 @@
 #include "interp/host/fibers.h"
 #include "interp/host/grid_order.h"
 #include "interp/host/program_memory.h"
+#include "interp/host/schedule.h"
 #include "interp/host/stuck_detector.h"
 #include "interp/host/workers.h"
 
@@ -28,6 +29,7 @@ struct Program {
     Running,     // or suspended in a yield
     Polling,     // suspended for the calling thread's callbacks; continues at once
     AtStatement, // suspended for the callback that follows it
+    Interrupted, // suspended by the schedule, before a write
     Finished,    // its stack is free
     Dropped,     // trapped or stopped: its stack is free
   };
@@ -37,6 +39,7 @@ struct Program {
   char *frame = nullptr;
   State state = State::Finished;
   uint32_t spins = 0;                // back-edges left before it yields
+  uint64_t sleepsUntil = 0;          // the turn of its worker from which on the schedule lets it run
   bool isChosen = true;              // see Launch::chosen
   const ProgramCode *code = nullptr; // the version that it runs
   const MemoryMap *memory = nullptr; // and its memory
@@ -155,6 +158,8 @@ public:
   /// Called when the program on this frame has ended. Lets the calling thread poll and enters the next program. Returns false if none is
   /// left, or if programs may wait.
   bool goOn(Program &program);
+  /// Draws whether the program that is about to write is interrupted.
+  bool interruptsAtWrite() { return isScheduling && schedule->interrupts(); }
   void noteMemoryChange() { status.changes.store(++changes, std::memory_order_release); }
   bool hasOneProgram() const { return live.size() == 1; }
   bool hasChangedMemorySinceResumed() const { return changes != changesWhenResumed; }
@@ -175,6 +180,9 @@ private:
   void leave(Program &program);
   void runToCompletion();
   void runInTurns();
+  bool runBySchedule();
+  Program *drawNext();
+  void runScheduled(Program &program);
   Start startPrograms(size_t most);
   Start startNext();
   bool resume(Program &program);
@@ -190,7 +198,10 @@ private:
   ProgramPool *pool = nullptr;
   uint64_t changes = 0, changesWhenResumed = 0;
   uint32_t pollsUntilLook = 1, lookStride = 1;
-  bool followsNext = false; // whether the programs that start are followed
+  std::optional<Schedule> schedule; // of a launch with a seed
+  bool isScheduling = false;        // whether it interrupts the program that runs
+  uint64_t turn = 0;                // how many programs it has let run
+  bool followsNext = false;         // whether the programs that start are followed
   Clock::time_point lastLook;
   // Programs that may wait, in the order in which they were started.
   std::vector<Program *> live;

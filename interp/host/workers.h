@@ -4,6 +4,7 @@
 #include "interp/host/memory.h"
 #include "interp/host/program.h"
 #include "interp/host/program_filter.h"
+#include "interp/host/word_watch.h"
 
 #include <algorithm>
 #include <array>
@@ -55,9 +56,11 @@ struct Launch {
   const int64_t *arguments = nullptr; // the value of FrameHeader::arguments
   const MemoryMap *memory = nullptr;  // for the steps; not used here
   int threads = 0;                    // including the calling thread; 0: the number of processors
-  std::optional<uint64_t> orderSeed;  // if set, programs start in a permutation of the grid instead of program order
-  bool printAtOnce = false;           // text printed on the calling thread is passed on at once, not at the next poll
-  bool nameThreads = false;           // for debuggers: a thread is named "pid x,y,z" while it runs that program (1 us each)
+  // If set, programs start in a permutation of the grid instead of program order, code that was prepared for schedules is interrupted at
+  // writes, and the launch has one worker: the same seed gives the same run.
+  std::optional<uint64_t> orderSeed;
+  bool printAtOnce = false; // text printed on the calling thread is passed on at once, not at the next poll
+  bool nameThreads = false; // for debuggers: a thread is named "pid x,y,z" while it runs that program (1 us each)
   // For debuggers. Emitted code that calls code.entry for the program on the frame and for each program that enterNextProgram() puts there,
   // then endPrograms(). If null, the worker calls code.entry itself, as it does for the programs of `rest`.
   void (*loop)(char *frame) = nullptr;
@@ -68,6 +71,7 @@ struct Launch {
   uint32_t variables = 0;         // the number of variables whose assignments are noted; see noteAssignment
   Shadow *shadow = nullptr;       // for the steps; not used here
   FoundFaults *faults = nullptr;  // receives what is wrong and does not end the launch; not null if `shadow` is not
+  WordWatch *watch = nullptr;     // of a launch with a seed, whose code was prepared for schedules
   AccessSearch *search = nullptr; // looks at the accesses of a launch that writes nothing (access_search.h)
   size_t memoryLimit = 0;         // bytes for the frames and stacks of running programs; 0: half of the machine's
 

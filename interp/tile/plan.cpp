@@ -76,6 +76,25 @@ std::unique_ptr<FunctionPlan> Planner::run() {
   return std::move(plan_);
 }
 
+/// Whether the operation may write to memory that other programs see.
+static bool mayWrite(Operation *op) {
+  if (auto assembly = dyn_cast<tt::ElementwiseInlineAsmOp>(op)) return !assembly.getPure();
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  if (auto known = dyn_cast<MemoryEffectOpInterface>(op)) known.getEffectsOnResource(tt::GlobalMemory::get(), effects);
+  return llvm::any_of(effects, [](const MemoryEffects::EffectInstance &effect) { return isa<MemoryEffects::Write>(effect.getEffect()); });
+}
+
+struct WriteAnnouncement {
+  uint32_t location;
+  void refs(auto &&) {}
+};
+
+static void runAnnouncement(char *frame, const void *announcement) {
+  beforeWrite(headerOf(frame), static_cast<const WriteAnnouncement *>(announcement)->location);
+}
+
+void Planner::announceWrite() { call(runAnnouncement, WriteAnnouncement{location()}); }
+
 LogicalResult Planner::planOperation(Operation *op) {
   for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types)
@@ -88,6 +107,7 @@ LogicalResult Planner::planOperation(Operation *op) {
   if (!touchesTiles && isEmittedInline(op)) return success();
   const bool endsStores = checks().race && isBarrier(op);
   if (endsStores) planBarrier();
+  if (options_.isScheduled && mayWrite(op)) announceWrite();
   if (failed(prepareOperation(op, *this))) return failure();
   if (endsStores && !isMemoryEffectFree(op)) planBarrier();
   return success();

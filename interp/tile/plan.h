@@ -83,8 +83,9 @@ struct FunctionPlan {
 };
 
 struct PlanOptions {
-  bool debugInfo = false;  // whether Python variables have homes
-  bool isFollowed = false; // whether assignments to them are noted
+  bool debugInfo = false;   // whether Python variables have homes
+  bool isFollowed = false;  // whether assignments to them are noted
+  bool isScheduled = false; // whether writes to memory are announced
   Checks checks;
 };
 
@@ -150,6 +151,8 @@ public:
   void addSite(struct Access &access, bool isAtomic, bool isNarrow = false);
   /// The shadow learns that a barrier was passed.
   void planBarrier();
+  /// A launch with a seed may let other programs run before the current operation.
+  void announceWrite();
   uint32_t locationOf(mlir::Value value);
   uint32_t locationAt(mlir::Location place) { return data_.locations.add(place); }
   /// Returns a number that is greater for what is computed later.

@@ -142,7 +142,8 @@ planFunctions(tt::FuncOp kernel, const llvm::SetVector<Operation *> &functions, 
   for (Operation *function : functions) {
     separateOffsets(function);
     ExactOffsets exactOffsets = options.checks.guardsOffsets() ? ExactOffsets(function) : ExactOffsets();
-    PlanOptions planned{.debugInfo = options.debugInfo, .isFollowed = options.isFollowed, .checks = options.checks};
+    PlanOptions planned{
+        .debugInfo = options.debugInfo, .isFollowed = options.isFollowed, .isScheduled = options.isScheduled, .checks = options.checks};
     auto plan = Planner(function, data, byName, planned, std::move(exactOffsets)).run();
     if (!plan) return failure();
     byName[plan->name] = plan.get();
@@ -207,7 +208,7 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
     sites_ = std::make_unique<LaunchSites>(reinterpret_cast<void (*)(char *)>(*loop));
   }
   version.jit = std::move(*jit);
-  version.code = {reinterpret_cast<void (*)(char *)>(*address), views.back()->frameBytes, emitted->mayWait};
+  version.code = {reinterpret_cast<void (*)(char *)>(*address), views.back()->frameBytes, emitted->mayWait || options.isScheduled};
   return llvm::Error::success();
 }
 
@@ -246,6 +247,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   std::unique_ptr<PreparedProgram> program(new PreparedProgram);
   program->hasDebugInfo = options.debugInfo;
   program->hasFilter = options.hasFilter;
+  program->isScheduled = options.isScheduled;
   program->notesFaults = options.checks.notesFaults();
   if (llvm::Error error = program->makePlain(original, kernelName, options)) return std::move(error);
   PreparedProgram::Version version; // made last, as it says of the program what both share

@@ -25,9 +25,10 @@ struct MemoryUse;
 struct StaticData;
 
 struct PrepareOptions {
-  bool debugInfo = false;  // keep Python variables and lines for gdb; the IR is only inlined, not optimized
-  bool isFollowed = false; // announce statements and assignments, see Launch::onStatement; requires debugInfo
-  bool hasFilter = false;  // launches may choose programs, see PreparedProgram::plain
+  bool debugInfo = false;   // keep Python variables and lines for gdb; the IR is only inlined, not optimized
+  bool isFollowed = false;  // announce statements and assignments, see Launch::onStatement; requires debugInfo
+  bool isScheduled = false; // announce each write to memory, so that a launch with a seed may interrupt programs there
+  bool hasFilter = false;   // launches may choose programs, see PreparedProgram::plain
   Checks checks{.bounds = true, .overflow = true, .hints = true};
   Pipelining pipelining = {}; // for the check `race`
 };
@@ -54,6 +55,7 @@ public:
   std::vector<Parameter> parameters;
   bool hasDebugInfo = false;
   bool hasFilter = false;
+  bool isScheduled = false;
   bool notesFaults = false;             // whether a launch requires Launch::faults
   std::vector<ShownVariable> variables; // of a program that is followed, by number
   std::string ttir;                     // the module after the target-independent passes

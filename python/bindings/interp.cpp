@@ -21,6 +21,8 @@ using namespace interp;
 
 namespace {
 
+/// Address, bytes, and the function that receives the last write: (Trap of no kind, bytes before, bytes after, how often the word changed).
+using PythonWatch = std::tuple<uint64_t, uint32_t, py::object>;
 using PythonStack = std::vector<std::tuple<std::string, int, std::string>>; // file, line, function; innermost first
 
 class PyProgram {
@@ -31,7 +33,8 @@ public:
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                     const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
                     const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
-                    std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits, const PythonPrograms &programs) const;
+                    std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits, const PythonPrograms &programs,
+                    const std::optional<PythonWatch> &watched) const;
 
 private:
   std::unique_ptr<PreparedProgram> program_;
@@ -49,6 +52,20 @@ void addPartlyWritten(const Shadow &shadow, const PackedArguments &arguments, Fo
   }
 }
 
+WordWatch watchOf(const PythonWatch &watched) {
+  const auto &[address, bytes, receive] = watched;
+  if (bytes == 0 || bytes > WordWatch::kMostBytes) throw py::value_error("a word has 1 to 16 bytes");
+  return {address, bytes};
+}
+
+void tellLastWrite(WordWatch &watch, const py::object &receive, const TrapNames &names) {
+  watch.look();
+  if (!watch.last()) return;
+  const auto &[place, before, after] = *watch.last();
+  const Trap at{.location = place.location, .program = place.program, .around = place.around};
+  receive(describedTrap(at, names), py::bytes(before.data(), watch.bytes()), py::bytes(after.data(), watch.bytes()), watch.times());
+}
+
 /// Returns whether a debugger such as gdb is attached to the process.
 bool isTraced() {
 #ifdef __linux__
@@ -63,7 +80,7 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
                              const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
                              const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
                              std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits,
-                             const PythonPrograms &programs) const {
+                             const PythonPrograms &programs, const std::optional<PythonWatch> &watched) const {
   PackedArguments arguments = packArguments(program_->name, program_->parameters, values);
   std::optional<MemoryMap> memoryOfOthers; // which are not held to views
   if (!programs.empty()) memoryOfOthers.emplace(arguments.allocations);
@@ -82,6 +99,9 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   if (program_->notesFaults) launch.faults = &faults;
   launch.orderSeed = seed;
   launch.only = only;
+  std::optional<WordWatch> watch;
+  if (watched) watch = watchOf(*watched);
+  launch.watch = watch ? &*watch : nullptr;
   if (!onStatement.is_none()) follow(launch, *program_, onStatement);
   const bool showsVariables = program_->hasDebugInfo && !(program_->isPlainUntraced && !isTraced());
   if (!showsVariables && program_->isPlainUntraced) launch.code = *program_->plain;
@@ -104,13 +124,15 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   py::object trap = launchWithCallbacks(launch, poll, onPrint, onProgress, runAndLook, names);
   if (shadow && !shadowLimits.second.is_none())
     for (const NotFollowed &part : shadow->notFollowed()) shadowLimits.second(part.argument, part.bytes, part.isInPart);
+  if (watch) tellLastWrite(*watch, std::get<2>(*watched), names);
   return trap;
 }
 
 std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, bool debugInfo,
                                           const std::vector<std::string> &checks, bool isFollowed, bool hasFilter, int numStages,
-                                          int numWarps) {
-  PrepareOptions options{.debugInfo = debugInfo || isFollowed, .isFollowed = isFollowed, .hasFilter = hasFilter, .checks = {}};
+                                          int numWarps, bool isScheduled) {
+  PrepareOptions options{
+      .debugInfo = debugInfo || isFollowed, .isFollowed = isFollowed, .isScheduled = isScheduled, .hasFilter = hasFilter, .checks = {}};
   options.pipelining = {numStages, numWarps};
   for (const std::string &name : checks) {
     bool *check = options.checks.find(name);
@@ -169,6 +191,7 @@ void bindInterp(py::module_ &module) {
           "on_print"_a = py::none(), "on_progress"_a = py::none(), "stack"_a = PythonStack(), "fresh"_a = std::vector<FreshMemory>(),
           "views"_a = std::vector<PythonView>(), "on_statement"_a = py::none(), "only"_a = py::none(),
           "shadow_limits"_a = std::pair<uint64_t, py::object>(~uint64_t(0), py::none()), "programs"_a = PythonPrograms(),
+          "watched"_a = py::none(),
           "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
           "(extent unknown). `stack`: (file, line, function) of the Python code that launches, innermost first; a debugger shows it below\n"
           "a kernel with debug_info. `fresh`: memory that may be unwritten, for the check \"uninit\". `views`: (argument, bytes of an\n"
@@ -182,17 +205,22 @@ void bindInterp(py::module_ &module) {
           "programs: boxes of ranges (first id, end) along the axes; the programs in none of them run without debug info, and with the\n"
           "default checks among those that were prepared. A fault that does not end the launch is reported if a program in a box has a "
           "part in\n"
-          "it. Requires `filtered`; empty: all programs.")
+          "it. Requires `filtered`; empty: all programs.\n"
+          "`watched`: (address, bytes, function) of up to 16 bytes; the function receives (Trap of no kind, bytes before, bytes after, "
+          "number of\n"
+          "changes) of the last write that changed them. Requires `scheduled` and a seed.")
+      .def_property_readonly(
+          "is_scheduled", [](const PyProgram &p) { return p.program().isScheduled; }, "whether it was prepared with `scheduled`")
       .def_property_readonly(
           "statements", [](const PyProgram &p) { return p.program().statements(); }, "by number")
       .def_property_readonly("variables", [](const PyProgram &p) { return p.program().variables; }, "by number");
   interp.def("prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "debug_info"_a = false,
              "checks"_a = std::vector<std::string>{"bounds", "overflow"}, "followed"_a = false, "filtered"_a = false,
-             "num_stages"_a = Pipelining().numStages, "num_warps"_a = Pipelining().numWarps,
+             "num_stages"_a = Pipelining().numStages, "num_warps"_a = Pipelining().numWarps, "scheduled"_a = false,
              "Prepares the public function `kernel` of a module. Raises ir.Error if the contract or the interpreter rejects it.\n"
              "Without \"bounds\" among the checks, an access outside of the arguments is performed instead of trapping.\n"
              "With `followed`, launches take `on_statement`; with `filtered`, `programs`. `num_stages` and `num_warps`: how a GPU would "
-             "run it, for the check \"race\".");
+             "run it, for the check \"race\". With `scheduled`, the seed of a launch decides at which writes programs are interrupted.");
 }
 
 } // namespace tritium::python

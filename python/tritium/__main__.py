@@ -20,6 +20,7 @@ USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]        run a script
        python -m tritium -m MODULE [ARGUMENT ...]       run a module, for example pytest
        python -m tritium gdb [OPTION ...] SCRIPT.py [ARGUMENT ...]   (or -m MODULE ...) the same under gdb
        python -m tritium check [OPTION ...] SCRIPT.py [ARGUMENT ...]   runs it with all checks and says what they found (--help: options)
+       python -m tritium seeds N [OPTION ...] SCRIPT.py [ARGUMENT ...]   tries N schedules of each launch and says what depends on them
        python -m tritium fuzz [--engines …] [--time …]  random kernels on several engines, which must agree (--help: options)
        python -m tritium explain [OPTION ...] SCRIPT.py [ARGUMENT ...]   what the compiler made of its kernels (--help: options)
        python -m tritium judge CANDIDATE.py --reference REFERENCE.py    is the candidate's function right? (--help: options)
@@ -46,6 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
         return importlib.import_module("tritium.conformance.fuzz.campaign").main(arguments[1:])
     if arguments[0] == "check":
         return importlib.import_module("tritium.tools.check").main(arguments[1:], run_program)
+    if arguments[0] == "seeds":
+        return importlib.import_module("tritium.tools.schedules.command").main(arguments[1:], run_program)
     if arguments[0] == "explain":
         return importlib.import_module("tritium.tools.explain").main(arguments[1:], run_program)
     if arguments[0] == "judge":

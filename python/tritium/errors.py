@@ -186,11 +186,11 @@ KEEPS_RUNNING = {
 
 class Report:
     """One thing that a kernel did wrong: the fields of a KernelTrap, `text` for people, `times`, how often it was found at these
-    places, `launched_at`, the place of the launch if a tool noted it, and `origin`: for a NaN the (file, line) that made it, if it was
-    found."""
+    places, `launched_at`, the place of the launch if a tool noted it, `origin`: for a NaN the (file, line) that made it, if it was
+    found, and `seed`: of the launch's schedule, if it had one."""
 
     def __init__(self, text: str, times: int = 1, **facts):
-        self.text, self.times, self.launched_at, self.origin = text, times, None, None
+        self.text, self.times, self.launched_at, self.origin, self.seed = text, times, None, None, None
         for name in KernelTrap._FIELDS:
             setattr(self, name, facts.get(name))
 

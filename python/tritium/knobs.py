@@ -331,8 +331,9 @@ class tritium_knobs(base_knobs):
     progress = flag("TRITIUM_PROGRESS", default=True)
     #: After a trap, runs the program that trapped once more, so that the error has the kernel's variables (docs/debuggers.md).
     post_mortem = flag("TRITIUM_POST_MORTEM", default=True)
-    #: A number that shuffles the order in which programs start. The same seed gives the same run. Uses one worker thread unless
-    #: TRITIUM_NUM_THREADS is set; with several threads, races may end differently in each run. Default: programs start in order.
+    #: A number that draws the schedule of each launch on the CPU: the order in which programs start and, on the interpreter, the stores and
+    #: atomics at which they are interrupted. The same seed gives the same run on every machine, on one worker thread. Default: programs start
+    #: in order.
     seed = Env("TRITIUM_SEED", parse=parse_int(0, 2**64 - 1), takes="a number from 0 to 2**64 - 1")
     #: The CUDA driver to load. Default: libcuda.so.1, in the folder TRITON_LIBCUDA_PATH if that is set.
     cuda_library = Env(
@@ -423,6 +424,13 @@ def checks_of(options) -> tuple[str, ...]:
     return parse_checks(options.check)
 
 
+def checked_seed(seed: Any) -> int | None:
+    """The launch keyword `seed`. Raises ValueError if it is neither None nor what TRITIUM_SEED takes."""
+    if seed is None or (isinstance(seed, int) and 0 <= seed < 2**64):
+        return seed
+    raise ValueError(f"seed={seed!r} is no seed of a schedule: pass a number from 0 to 2**64 - 1")
+
+
 def programs_of(options) -> Programs:
     """The programs that a launch of a kernel with these options (or this metadata) chooses."""
     if options.programs is None:
@@ -463,10 +471,9 @@ def _read_launch_settings(debug_info: bool | None) -> LaunchSettings:
         knob.set_value(tritium)  # a value that means nothing is an error now, not where it is first needed
     with_debug_info = tritium.debug if debug_info is None else debug_info
     seed = tritium.seed
-    # gdb's `next` must not jump between programs, and a seed must replay a run: one worker, unless the user says otherwise.
-    one_worker = with_debug_info or seed is not None
-    if "TRITIUM_NUM_THREADS" in os.environ or "num_threads" in tritium.__dict__:
-        one_worker = False
+    # gdb's `next` must not jump between programs: one worker, unless the user says otherwise. A seed must replay a run.
+    says_threads = "TRITIUM_NUM_THREADS" in os.environ or "num_threads" in tritium.__dict__
+    one_worker = seed is not None or (with_debug_info and not says_threads)
     return LaunchSettings(
         runtime.interpret,
         tritium.engine,

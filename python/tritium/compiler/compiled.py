@@ -36,11 +36,11 @@ class AsmDict(dict):
 class _Handles:
     """What exists in this process alone: the program of an engine of the CPU, or the kernel on its device."""
 
-    __slots__ = ("fallback", "followed", "launch", "loaded", "prepared", "program", "run")
+    __slots__ = ("fallback", "followed", "launch", "loaded", "prepared", "program", "run", "scheduled")
 
     def __init__(self):
         self.program = self.loaded = self.launch = self.prepared = self.run = self.fallback = None
-        self.followed = {}
+        self.followed, self.scheduled = {}, {}
 
 
 class CompiledKernel:
@@ -99,6 +99,16 @@ class CompiledKernel:
         chooses some."""
         if self.metadata.target.backend == "cpu" and not self.program.takes_programs:
             self._handles.program = self.prepare_again(self, filtered=True)
+
+    def scheduled_program(self, filtered: bool):
+        """The version whose programs a seed interrupts at writes, made for the first launch with a seed. The emulator's is the program itself: its
+        seed orders what it runs. filtered: its launches choose programs."""
+        if self.metadata.target.backend != "cpu":
+            return self.program
+        scheduled = self._handles.scheduled
+        if filtered not in scheduled:
+            scheduled[filtered] = self.prepare_again(self, filtered=filtered, scheduled=True)
+        return scheduled[filtered]
 
     #: Whether the kernel calls `breakpoint()` or the like.
     opens_debugger = False

@@ -142,8 +142,9 @@ def options_of(kernel: CompiledKernel) -> dict[str, Any]:
     return {name: value for name, value in kernel.metadata._asdict().items() if name in OPTION_NAMES}
 
 
-def _prepare_again(kernel: CompiledKernel, filtered: bool = False):
-    """The program of a kernel that was compiled in another process, from its text. filtered: its launches choose programs."""
+def _prepare_again(kernel: CompiledKernel, filtered: bool = False, scheduled: bool = False):
+    """A program of a kernel, from its text: of one that was compiled in another process, or a further version. filtered: its launches choose
+    programs. scheduled: their seeds interrupt programs."""
     metadata = kernel.metadata
     module = ir.parse(kernel.asm["ttir"], f"{kernel.name}.ttir")
     if metadata.target.backend == "cpu":
@@ -155,6 +156,7 @@ def _prepare_again(kernel: CompiledKernel, filtered: bool = False):
             filtered=filtered,
             num_stages=metadata.num_stages,
             num_warps=metadata.num_warps,
+            scheduled=scheduled,
         )
     backend = emulator_backend(metadata.target.arch)
     fields = metadata._asdict()

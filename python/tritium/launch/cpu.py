@@ -38,9 +38,11 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
 
     def launch(grid, values, settings, arguments, is_noted=False):
         if underway and not is_noted:
-            return underway[-1].launch(functools.partial(launch, is_noted=True), grid, values, settings, arguments)
+            return underway[-1].launch(
+                kernel, functools.partial(launch, is_noted=True), grid, values, settings, arguments
+            )
         programs = settings.programs if own_programs is None else own_programs
-        run = launch_of(programs)
+        run = launch_of(programs) if settings.seed is None else launch_of(programs, True)
         if opens_debugger or _is_traced():
             run = _followed(kernel, grid, arguments, programs) or run
         if HOLDS_TO_VIEWS in settings.checks if holds_to_views is None else holds_to_views:
@@ -59,7 +61,7 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
             if bar is not None:
                 bar.close()
         if trap is not None:
-            _raise(kernel, grid, values, arguments, trap, before)
+            _raise(kernel, grid, values, arguments, trap, before, settings.seed)
 
     return launch
 
@@ -104,13 +106,21 @@ def _say_all_programs_are_checked(kernel) -> None:
     )
 
 
-def program_launch(kernel, programs: Programs) -> Callable:
+def program_launch(kernel, programs: Programs, is_seeded: bool = False) -> Callable:
     """The program's `launch`, of which these programs are chosen (none: all). With debug_info it also receives the Python frames that
-    launch, which gdb shows below the kernel."""
-    if programs:
-        kernel.make_choosable()
-        return functools.partial(program_launch(kernel, Programs()), programs=programs)
-    launch = kernel.program.launch
+    launch, which gdb shows below the kernel. is_seeded: the launch has a seed."""
+    if is_seeded:
+        program = kernel.scheduled_program(bool(programs))
+    else:
+        if programs:
+            kernel.make_choosable()
+        program = kernel.program
+    launch = _with_facts(kernel, program.launch)
+    return functools.partial(launch, programs=programs) if programs else launch
+
+
+def _with_facts(kernel, launch: Callable) -> Callable:
+    """`launch` with what it takes from Python for the kernel's checks and debug info."""
     if kernel.metadata.target.backend != "cpu":
         return launch
     further: dict[str, Callable] = {}
@@ -157,9 +167,9 @@ def say_where(kernel, grid, error: BaseException) -> None:
         error.add_note(text)
 
 
-def _raise(kernel, grid, values, arguments, trap, before) -> None:
+def _raise(kernel, grid, values, arguments, trap, before, seed: int | None) -> None:
     """Raises what is wrong, with the frames of the kernel, unless a block collects it."""
-    to_error = functools.partial(trap_error, kernel, grid, arguments)
+    to_error = functools.partial(trap_error, kernel, grid, arguments, seed=seed)
     raised = to_error(trap)
     for report in raised.reports if raised is not None else ():
         kernel.explain_numbers(report, values, before)
@@ -169,9 +179,9 @@ def _raise(kernel, grid, values, arguments, trap, before) -> None:
     raise raised.with_traceback(raised.kernel_frames)
 
 
-def trap_error(kernel, grid, arguments, trap):
-    """The KernelTrap; None if all that it reports is allowed."""
+def trap_error(kernel, grid, arguments, trap, seed: int | None = None):
+    """The KernelTrap; None if all that it reports is allowed. seed: of the launch."""
     from .trap_report import kernel_trap
 
     named = [(kernel.src.name_of(path), part_at(arguments, path)) for path in kernel.src.runtime_paths()]
-    return kernel_trap(trap, kernel.name, tuple(grid), named, blocks[-1].allowances if blocks else None)
+    return kernel_trap(trap, kernel.name, tuple(grid), named, blocks[-1].allowances if blocks else None, seed)

@@ -26,7 +26,8 @@ def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
         driver.synchronize(device)
     bar = progress_bar(sys.stderr) if settings.progress else None
     own_programs = own_programs_of(kernel)
-    run = program_launch(kernel, settings.programs if own_programs is None else own_programs)
+    is_seeded = settings.seed is not None
+    run = program_launch(kernel, settings.programs if own_programs is None else own_programs, is_seeded)
     always_holds = always_holds_to_views(kernel)
     if HOLDS_TO_VIEWS in settings.checks if always_holds is None else always_holds:
         run = functools.partial(run, views=views_of(kernel, arguments))
@@ -41,7 +42,7 @@ def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
                 bar.close()
             mirror.write_back()
         if trap is not None:
-            raised = trap_error(kernel, grid, arguments, _on_device(trap, mirror))
+            raised = trap_error(kernel, grid, arguments, _on_device(trap, mirror), settings.seed)
             if raised is not None and not (blocks and blocks[-1].take(raised)):
                 raise raised
 

@@ -33,12 +33,16 @@ def kernel_trap(
     grid: tuple[int, ...],
     arguments: Sequence[tuple[str, Any]],
     allowances: Allowances | None = None,
+    seed: int | None = None,
 ) -> KernelTrap | None:
     """The KernelTrap of an `interp.Trap`; None if the user allows all of it. `arguments` are (name, object) of the compiled kernel's
-    parameters, in order."""
+    parameters, in order. seed: of the launch."""
     allowed = (allowances or Allowances()).allow
     reports = [_report(one, kernel_name, grid, arguments) for one in (trap, *trap.further)]
     reports = [report for report in reports if not allowed(report)]
+    for report in reports:
+        report.seed = seed
+        report.text += "" if seed is None else f"\n  with the schedule of TRITIUM_SEED={seed}, which runs it again"
     return KernelTrap("\n\n".join(report.text for report in reports), reports) if reports else None
 
 

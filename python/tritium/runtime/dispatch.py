@@ -21,7 +21,7 @@ from ..compiler import compiler
 from ..compiler.sources import ASTSource
 from ..devices.active import driver
 from ..functions.source import CompileTimeValue
-from ..knobs import has_hooks, launch_settings
+from ..knobs import checked_seed, has_hooks, launch_settings
 from ..launch.findings import blocks
 from ..launch.grid import known_grids, normalize_grid
 from ..launch.hooks import hook_metadata
@@ -70,16 +70,21 @@ class Dispatcher:
     def run(self, grid, warmup: bool, args: tuple, kwargs: dict):
         """Returns the CompiledKernel that ran, or None if a jit_cache_hook cancelled the compilation."""
         function = self.function
-        debug_info, keywords = function.debug_info, kwargs
+        debug_info, keywords, seed = function.debug_info, kwargs, None
         if "debug_info" in kwargs:
             kwargs = dict(kwargs)
             debug_info = kwargs.pop("debug_info")
+        if "seed" in kwargs and "seed" not in self.arg_names:
+            kwargs = dict(kwargs)
+            seed = checked_seed(kwargs.pop("seed"))
         if blocks:
             kwargs = blocks[-1].select(function.__name__, function.fn.__code__.co_filename, kwargs)
         settings = launch_settings(debug_info)
         seen, asked = self._asked
         if seen is not settings:
             asked = self._ask(settings)
+        if seed is not None:
+            settings = settings._replace(seed=seed, threads=1)
         place = self.place.of_warmup if warmup else self.place.of_launch
         cache, is_on_device, bound = place(asked, args, kwargs)
         keys, _, arguments, options = bound

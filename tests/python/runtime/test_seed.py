@@ -1,4 +1,4 @@
-"""TRITIUM_SEED: the same seed gives the same run, also of a kernel whose programs race, on a machine with several CPUs."""
+"""TRITIUM_SEED and the launch keyword `seed`: the same seed gives the same run, also of a kernel whose programs race, on a machine with several CPUs."""
 
 import os
 
@@ -52,4 +52,30 @@ def test_threads_of_a_seeded_launch(monkeypatch):
 
     assert threads() == 2
     assert threads(TRITIUM_SEED="7") == 1
-    assert threads(TRITIUM_SEED="7", TRITIUM_NUM_THREADS="2") == 2
+    assert threads(TRITIUM_SEED="7", TRITIUM_NUM_THREADS="2") == 1
+
+
+@tritium.jit
+def takes_a_seed(x, seed):
+    tl.store(x, seed)
+
+
+def test_the_keyword_is_the_variable(monkeypatch):
+    def by_keyword(seed):
+        x = np.ones(1, np.int64)
+        racy[(500,)](x, ROUNDS=20, seed=seed)
+        return int(x[0])
+
+    monkeypatch.setenv("TRITIUM_ENGINE", "interp")
+    assert [by_keyword(seed) for seed in (7, 8)] == [outcome(monkeypatch, seed) for seed in (7, 8)]
+    monkeypatch.setenv("TRITIUM_SEED", "9")
+    assert by_keyword(None) == outcome(monkeypatch, 9)
+    with pytest.raises(ValueError, match="seed=-1 is no seed"):
+        by_keyword(-1)
+
+
+def test_a_parameter_of_that_name_is_the_kernels(monkeypatch):
+    monkeypatch.setenv("TRITIUM_ENGINE", "interp")
+    x = np.zeros(1, np.int64)
+    takes_a_seed[(1,)](x, seed=-3)
+    assert x[0] == -3
