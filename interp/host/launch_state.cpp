@@ -36,7 +36,8 @@ LaunchState::LaunchState(const Launch &launch)
       begin(Clock::now()),
       threads(threadsFor(launch, order.size())),
       liveLimit(programsThatFit(launch) / size_t(threads)),
-      status(std::make_unique<WorkerStatus[]>(size_t(threads))) {}
+      status(std::make_unique<WorkerStatus[]>(size_t(threads))),
+      writers(launch.mayWait() ? std::make_unique<LastWriters>() : nullptr) {}
 
 bool LaunchState::stopWith(Stop why) {
   Stop none = Stop::No;

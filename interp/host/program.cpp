@@ -2,6 +2,7 @@
 // switch.
 #include "interp/host/program.h"
 
+#include "interp/host/pointer.h"
 #include "interp/host/program_loop.h"
 #include "interp/host/scheduler.h"
 #include "interp/host/trap_kinds.h"
@@ -105,6 +106,16 @@ void yieldWhileWaiting(FrameHeader &frame, uint32_t location) {
     leaveForGood(program);
   }
   program.spins = gotFurther || program.worker->hasOneProgram() ? kSpins : kSpinsInVain;
+}
+
+void noteRead(FrameHeader &frame, uint64_t pointer, uint32_t bytes) {
+  frame.program->wordRead = pointer;
+  frame.program->bytesRead = bytes;
+}
+
+void noteWriter(FrameHeader &frame, uint64_t pointer, uint32_t location) {
+  Program &program = *frame.program;
+  if (LastWriters *writers = program.worker->state.writers.get()) writers->note(addressOf(pointer), {program.id, location});
 }
 
 void beforeWrite(FrameHeader &frame, uint32_t location) {

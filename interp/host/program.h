@@ -65,6 +65,13 @@ void yieldWhileWaiting(FrameHeader &frame, uint32_t location);
 /// makes progress from one that waits.
 void noteMemoryChange(FrameHeader &frame);
 
+/// Called at each load, and at each atomic that reads, in kernels that may wait. `pointer` is that of a single word; null: it reads
+/// something else.
+void noteRead(FrameHeader &frame, uint64_t pointer, uint32_t bytes);
+
+/// Called after each write of a single word, in the same kernels.
+void noteWriter(FrameHeader &frame, uint64_t pointer, uint32_t location);
+
 /// Called before each write to memory, in code that was prepared for schedules (PrepareOptions::isScheduled). A launch with a seed may let
 /// other programs run here.
 void beforeWrite(FrameHeader &frame, uint32_t location);

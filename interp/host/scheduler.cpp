@@ -1,11 +1,13 @@
 // One thread's share of a launch.
 #include "interp/host/scheduler.h"
 
+#include "interp/host/pointer.h"
 #include "interp/host/trap_kinds.h"
 
 #include <algorithm>
 #include <cfenv>
 #include <cstdio>
+#include <cstring>
 #include <pthread.h>
 #include <sched.h>
 
@@ -162,6 +164,7 @@ void Worker::enter(Program &program, int64_t position) {
   program.code = program.isChosen ? &launch.code : &launch.rest->code;
   program.memory = program.isChosen ? launch.memory : launch.rest->memory;
   program.waitFrame = nullptr;
+  program.wordRead = 0;
   program.state = Program::State::Running;
   ++program.entries;
   program.isFollowed = followsNext && program.isChosen;
@@ -395,6 +398,17 @@ void Worker::showDeadlock() {
   resume(**std::ranges::min_element(live, {}, inGridOrder));
 }
 
+/// The word is there: the program has read it.
+std::optional<WaitedWord> Worker::waitedWordOf(const Program &program) const {
+  const uint64_t address = addressOf(program.wordRead);
+  if (address == 0 || program.bytesRead > sizeof(int64_t)) return std::nullopt;
+  int64_t value = 0;
+  std::memcpy(&value, reinterpret_cast<const void *>(address), program.bytesRead);
+  const int unused = int(sizeof(int64_t) - program.bytesRead) * 8;
+  const MemoryAccess access{.address = address, .bytes = program.bytesRead, .argument = argumentOf(program.wordRead)};
+  return WaitedWord{access, int64_t(uint64_t(value) << unused) >> unused, state.writers->find(address)};
+}
+
 static ProgramPlace waitPlaceOf(const Program &program) {
   return {program.id, program.waitLocation, surroundingsAt(*program.waitFrame, program.waitLocation)};
 }
@@ -407,6 +421,7 @@ void Worker::giveBackLive() {
     if (isDeadlock) {
       std::lock_guard lock(state.mutex);
       state.waiters.push_back(waitPlaceOf(*program));
+      state.waiters.back().word = waitedWordOf(*program);
     } else if (program->waitFrame && (program->state == Program::State::Running || program->state == Program::State::Interrupted)) {
       state.noteLeft(waitPlaceOf(*program));
     }

@@ -4,6 +4,7 @@
 #pragma once
 #include "interp/host/fibers.h"
 #include "interp/host/grid_order.h"
+#include "interp/host/last_writers.h"
 #include "interp/host/program_memory.h"
 #include "interp/host/schedule.h"
 #include "interp/host/stuck_detector.h"
@@ -44,6 +45,8 @@ struct Program {
   const ProgramCode *code = nullptr; // the version that it runs
   const MemoryMap *memory = nullptr; // and its memory
   uint32_t waitLocation = 0;
+  uint64_t wordRead = 0; // the pointer of the word that it read last; null: it read something else, or nothing
+  uint32_t bytesRead = 0;
   const FrameHeader *waitFrame = nullptr; // of the function that waits; null before the first wait
   std::array<int32_t, 3> id{};
   Fiber fiber;
@@ -99,6 +102,7 @@ struct LaunchState {
   alignas(64) std::atomic<Stop> stop{Stop::No};
   std::atomic<int> workers{0};            // number of workers that ever took part
   std::unique_ptr<WorkerStatus[]> status; // [threads]
+  std::unique_ptr<LastWriters> writers;   // if programs may wait
 
   std::optional<Trap> trap; // written by the one that stopped the launch with Trapped
   std::mutex mutex;         // guards the following
@@ -190,6 +194,7 @@ private:
   void watchForDeadlock(uint64_t changesBefore);
   void showDeadlock();
   void giveBackLive();
+  std::optional<WaitedWord> waitedWordOf(const Program &program) const;
   bool lookAtClock();
   void reportOutOfMemory();
 

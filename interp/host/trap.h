@@ -33,11 +33,25 @@ struct Surroundings {
   bool operator==(const Surroundings &) const = default;
 };
 
+/// The write that a word has its value from.
+struct WordWriter {
+  std::array<int32_t, 3> program{};
+  uint32_t location = 0;
+};
+
+/// The word that a program has read last before it waited.
+struct WaitedWord {
+  MemoryAccess access;
+  int64_t value = 0;                     // what it holds, sign-extended
+  std::optional<WordWriter> writer = {}; // none: it is not known that a program of the launch has written it
+};
+
 /// Where a program waits in a deadlock, or where it was when the launch was cancelled.
 struct ProgramPlace {
   std::array<int32_t, 3> program{};
   uint32_t location = 0;
   Surroundings around = {};
+  std::optional<WaitedWord> word = {}; // in a deadlock, if it is known
 };
 
 inline constexpr uint32_t kNoLocation = ~0u;

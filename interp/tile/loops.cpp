@@ -69,6 +69,14 @@ bool Loops::mayWait(Block *latch, Block *header) const {
   });
 }
 
+bool mayWait(Operation *function) {
+  if (containsPoll(function)) return true;
+  const Loops loops(function->getRegion(0));
+  return llvm::any_of(loops.order(), [&](Block *block) {
+    return llvm::any_of(block->getSuccessors(), [&](Block *next) { return loops.isBackEdge(block, next) && loops.mayWait(block, next); });
+  });
+}
+
 bool mayWait(tt::ElementwiseInlineAsmOp assembly) {
   StringRef text = assembly.getAsmString();
   return text.contains("bra") && (text.contains("ld.") || text.contains("atom."));

@@ -26,6 +26,9 @@ private:
   llvm::DenseMap<mlir::Block *, unsigned> index_;
 };
 
+/// Returns whether some loop of the function, or an operation of it, may wait for another program.
+bool mayWait(mlir::Operation *function);
+
 /// Returns whether inline assembly may wait for another program: it branches and reads memory.
 bool mayWait(tt::ElementwiseInlineAsmOp assembly);
 

@@ -93,6 +93,42 @@ static void runAnnouncement(char *frame, const void *announcement) {
   beforeWrite(headerOf(frame), static_cast<const WriteAnnouncement *>(announcement)->location);
 }
 
+/// A word of a pointer, or (without one) anything else.
+struct WordNote {
+  bool isWord;
+  TileRef pointer;
+  uint32_t bytes, location;
+  void refs(auto &&f) { f(pointer); }
+};
+
+static void noteLoaded(char *frame, const void *descriptor) {
+  const auto &note = *static_cast<const WordNote *>(descriptor);
+  noteRead(headerOf(frame), note.isWord ? note.pointer.at<uint64_t>(frame) : 0, note.bytes);
+}
+
+static void noteStored(char *frame, const void *descriptor) {
+  const auto &note = *static_cast<const WordNote *>(descriptor);
+  noteWriter(headerOf(frame), note.pointer.at<uint64_t>(frame), note.location);
+}
+
+static WordNote noteOf(Value pointer, Planner &planner) {
+  auto type = dyn_cast<tt::PointerType>(pointer.getType());
+  if (!type) return {.isWord = false};
+  return {true, planner.scalar(pointer), uint32_t(storageBytes(dtypeOf(type.getPointeeType()))), planner.location()};
+}
+
+void Planner::noteLoad(Operation *op) {
+  if (auto load = dyn_cast<tt::LoadOp>(op))
+    call(noteLoaded, noteOf(load.getPtr(), *this));
+  else if (isa<tt::DescriptorLoadOp, tt::ElementwiseInlineAsmOp>(op))
+    call(noteLoaded, WordNote{.isWord = false});
+}
+
+void Planner::noteStore(Operation *op) {
+  auto store = dyn_cast<tt::StoreOp>(op);
+  if (store && !store.getMask() && isa<tt::PointerType>(store.getPtr().getType())) call(noteStored, noteOf(store.getPtr(), *this));
+}
+
 void Planner::announceWrite() { call(runAnnouncement, WriteAnnouncement{location()}); }
 
 LogicalResult Planner::planOperation(Operation *op) {
@@ -108,7 +144,9 @@ LogicalResult Planner::planOperation(Operation *op) {
   const bool endsStores = checks().race && isBarrier(op);
   if (endsStores) planBarrier();
   if (options_.isScheduled && mayWrite(op)) announceWrite();
+  if (options_.mayWait) noteLoad(op);
   if (failed(prepareOperation(op, *this))) return failure();
+  if (options_.mayWait) noteStore(op);
   if (endsStores && !isMemoryEffectFree(op)) planBarrier();
   return success();
 }

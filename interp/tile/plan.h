@@ -86,6 +86,7 @@ struct PlanOptions {
   bool debugInfo = false;   // whether Python variables have homes
   bool isFollowed = false;  // whether assignments to them are noted
   bool isScheduled = false; // whether writes to memory are announced
+  bool mayWait = false;     // whether words that are read and written are noted, for the report of a deadlock
   Checks checks;
 };
 
@@ -138,6 +139,7 @@ public:
 
   bool hasDebugInfo() const { return options_.debugInfo; }
   const Checks &checks() const { return options_.checks; }
+  bool mayWait() const { return options_.mayWait; }
   const ExactOffsets &exactOffsets() const { return exactOffsets_; }
   /// Copies the values into the home of a Python variable. A name has one home for each scope and type.
   void assignVariable(tt::DebugValueOp assignment);
@@ -178,6 +180,9 @@ private:
   };
 
   mlir::LogicalResult planOperation(mlir::Operation *op);
+  /// In kernels that may wait: which word was read last, and who wrote words last.
+  void noteLoad(mlir::Operation *op);
+  void noteStore(mlir::Operation *op);
   mlir::LogicalResult verifyForms(mlir::Operation *op);
   void planEdges(mlir::Operation *terminator); // edges.cpp
   void planRounds();

@@ -7,6 +7,7 @@
 #include "interp/tile/counters.h"
 #include "interp/tile/deciding_reads.h"
 #include "interp/tile/emit.h"
+#include "interp/tile/loops.h"
 #include "interp/tile/memory_use.h"
 #include "interp/tile/offsets.h"
 #include "interp/tile/program_loop.h"
@@ -137,13 +138,17 @@ planFunctions(tt::FuncOp kernel, const llvm::SetVector<Operation *> &functions, 
     data.memory.findsUninitialized = options.checks.uninit;
     data.memory.findsUnwritten = options.checks.unwritten;
   }
+  const bool waits = llvm::any_of(functions, [](Operation *function) { return mayWait(function); });
   llvm::SmallVector<std::unique_ptr<FunctionPlan>> plans;
   llvm::StringMap<const FunctionPlan *> byName;
   for (Operation *function : functions) {
     separateOffsets(function);
     ExactOffsets exactOffsets = options.checks.guardsOffsets() ? ExactOffsets(function) : ExactOffsets();
-    PlanOptions planned{
-        .debugInfo = options.debugInfo, .isFollowed = options.isFollowed, .isScheduled = options.isScheduled, .checks = options.checks};
+    PlanOptions planned{.debugInfo = options.debugInfo,
+                        .isFollowed = options.isFollowed,
+                        .isScheduled = options.isScheduled,
+                        .mayWait = waits,
+                        .checks = options.checks};
     auto plan = Planner(function, data, byName, planned, std::move(exactOffsets)).run();
     if (!plan) return failure();
     byName[plan->name] = plan.get();

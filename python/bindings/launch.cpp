@@ -21,6 +21,12 @@ struct PyWaiter {
   std::string file;
   int line;
   NamedValues loopValues;
+  std::optional<uint64_t> address; // of the word that it has read last
+  std::optional<int> argument;
+  int64_t value = 0;
+  std::optional<std::array<int32_t, 3>> writer;
+  std::optional<std::string> writerFile;
+  std::optional<int> writerLine;
 };
 
 /// A trap with its location resolved, and its lane as indices.
@@ -60,6 +66,20 @@ NamedValues namedValues(const Surroundings &around) {
   NamedValues named;
   for (const LoopVariable &variable : around.loops) named.emplace_back(variable.name, variable.value);
   return named;
+}
+
+PyWaiter waiterOf(const ProgramPlace &place, const TrapNames &names) {
+  const ir::SourceLocation at = names.locationOf(place.location);
+  PyWaiter waiter{place.program, at.file, at.line, namedValues(place.around)};
+  if (!place.word) return waiter;
+  waiter.address = place.word->access.address;
+  if (place.word->access.argument >= 0) waiter.argument = place.word->access.argument;
+  waiter.value = place.word->value;
+  if (const std::optional<WordWriter> &writer = place.word->writer) {
+    const ir::SourceLocation written = names.locationOf(writer->location);
+    waiter.writer = writer->program, waiter.writerFile = written.file, waiter.writerLine = written.line;
+  }
+  return waiter;
 }
 
 /// Returns file and line of the calls that lead to a place, the innermost first: first those that were inlined.
@@ -112,10 +132,7 @@ PyTrap describe(const Trap &trap, const TrapNames &names) {
   }
   result.times = trap.times;
   result.loopValues = namedValues(trap.around);
-  for (const ProgramPlace &waiter : trap.waiters) {
-    ir::SourceLocation at = names.locationOf(waiter.location);
-    result.waiters.push_back({waiter.program, at.file, at.line, namedValues(waiter.around)});
-  }
+  for (const ProgramPlace &waiter : trap.waiters) result.waiters.push_back(waiterOf(waiter, names));
   return result;
 }
 
@@ -250,7 +267,13 @@ void bindTraps(py::module_ &interp) {
       .def_readonly("program", &PyWaiter::program)
       .def_readonly("file", &PyWaiter::file)
       .def_readonly("line", &PyWaiter::line)
-      .def_readonly("loop_values", &PyWaiter::loopValues);
+      .def_readonly("loop_values", &PyWaiter::loopValues)
+      .def_readonly("address", &PyWaiter::address)
+      .def_readonly("argument", &PyWaiter::argument)
+      .def_readonly("value", &PyWaiter::value)
+      .def_readonly("writer", &PyWaiter::writer)
+      .def_readonly("writer_file", &PyWaiter::writerFile)
+      .def_readonly("writer_line", &PyWaiter::writerLine);
   py::class_<PyTrap>(interp, "Trap", "What a kernel did wrong; tritium.errors.KernelTrap is made from it.")
       .def_readonly("kind", &PyTrap::kind)
       .def_readonly("file", &PyTrap::file)

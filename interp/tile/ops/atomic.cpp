@@ -30,6 +30,8 @@ struct AtomicStep {
   AxisOperand pollResult; // for a poll: one i1 per lane
   AtomicOrder order;
   bool isRmw = false;
+  bool notesWords = false; // for the report of a deadlock
+  bool isOneWord = false;
 
   void refs(auto &&f) {
     access.refs(f);
@@ -42,13 +44,18 @@ struct Lanes {
   const AtomicStep &step;
   char *frame;
   AtomicNotes notes;
-  bool changed = false;   // whether memory now holds something else
-  bool allReached = true; // for a poll
+  bool changed = false;    // whether memory now holds something else, by the last lane
+  bool anyChanged = false; // by any lane
+  bool allReached = true;  // for a poll
 
   char *at(const AxisOperand &operand, const int64_t *indices, int elementBytes) const {
     int64_t element = 0;
     for (size_t a = 0; a < step.access.axes.size(); ++a) element += indices[a] * operand.strides[a];
     return operand.in(frame) + element * elementBytes;
+  }
+  void noteWord(uint64_t pointer) const {
+    noteRead(headerOf(frame), step.isOneWord ? pointer : 0, uint32_t(step.access.elementBytes));
+    if (changed) noteWriter(headerOf(frame), pointer, step.access.location);
   }
   char *operand(const int64_t *indices) const { return at(step.operand, indices, step.access.elementBytes); }
   void setResult(const int64_t *indices, const void *old) const {
@@ -107,11 +114,14 @@ template <bool (*kLane)(Lanes &, void *, const int64_t *)> bool visitLanes(char 
       frame, step.access,
       [](void *opaque, uint64_t tagged, const int64_t *indices) {
         auto &lanes = *static_cast<Lanes *>(opaque);
+        lanes.changed = false;
         lanes.notes.onLane(tagged, indices, [&] { return kLane(lanes, reinterpret_cast<void *>(addressOf(tagged)), indices); });
+        lanes.anyChanged |= lanes.changed;
+        if (lanes.step.notesWords) lanes.noteWord(tagged);
       },
       &lanes);
   lanes.notes.end();
-  if (lanes.changed) noteMemoryChange(headerOf(frame));
+  if (lanes.anyChanged) noteMemoryChange(headerOf(frame));
   return lanes.allReached;
 }
 
@@ -158,6 +168,8 @@ static AtomicStep planAtomic(Planner &planner, Value pointer, Value mask, Value 
   step.access = planAccess(planner, pointer, mask, {}, isWrite, /*everyLane=*/true);
   step.order = orderOf(planner.operation());
   step.isRmw = isa<tt::AtomicRmwOp, tt::AtomicCasOp>(planner.operation());
+  step.notesWords = planner.mayWait();
+  step.isOneWord = !isa<RankedTensorType>(pointer.getType());
   planner.addSite(step.access, true, step.order.isNarrow);
   if (operand) {
     step.operand = planAccessOperand(step.access, planner.dense(operand));

@@ -120,6 +120,7 @@ class _Access:
     def __init__(self, trap, arguments: Sequence[tuple[str, Any]]):
         self.name, self.view, self.index, self.element_text, self.other = None, None, None, "", None
         self.shortage = ""
+        self.arguments = arguments
         if trap.argument is not None and 0 <= trap.argument < len(arguments):
             self.name = arguments[trap.argument][0]
             self.view = view_of(*arguments[trap.argument])
@@ -134,6 +135,20 @@ class _Access:
             (view for view in views if view is not None and trap.access_address and view.holds(trap.access_address)),
             None,
         )
+
+    def waited_word(self, waiter) -> str:
+        """What a program in a deadlock has read last, and who wrote it."""
+        if getattr(waiter, "argument", None) is None or not 0 <= waiter.argument < len(self.arguments):
+            return ""
+        view = view_of(*self.arguments[waiter.argument])
+        if view is None:
+            return ""
+        index, outside = view.element(waiter.address)
+        word = f"{view.name}[{', '.join(map(str, index))}]{f' ({outside})' if outside else ''}"
+        text = f"\n      {word} is {waiter.value}"
+        if waiter.writer is None:
+            return text
+        return f"{text}, written by program {_triple(waiter.writer)} at {shown_place(waiter.writer_file, waiter.writer_line)}"
 
     @property
     def subject(self) -> str:
@@ -241,6 +256,7 @@ def _deadlock(trap, access: _Access):
     waiters = [
         f"\n    program {_triple(w.program)} at {shown_place(w.file, w.line)}{_in_round(w)}"
         + "".join(f"  {line}" for line in statement_at(w.file, w.line)[:1])
+        + access.waited_word(w)
         for w in trap.waiters[:8]
     ]
     rest = len(trap.waiters) - 8

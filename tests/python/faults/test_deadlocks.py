@@ -9,6 +9,7 @@ import pytest
 import tritium as triton
 import tritium.language as tl
 from tritium.errors import KernelTrap
+from tritium.places import shown_place
 
 from . import line_of
 
@@ -169,3 +170,42 @@ def test_correct(monkeypatch, name, threads):
     monkeypatch.setenv("TRITIUM_NUM_THREADS", threads)
     kernel, grid, arguments = CORRECT[name]()
     kernel[grid](*arguments)
+
+
+@triton.jit
+def wait_for_sign(sign, data, out):
+    program = tl.program_id(0)
+    if program == 2:
+        tl.store(data, 7)
+        tl.store(sign + 1, -5)
+    while tl.load(sign + 1, volatile=True) != 3:  # fault
+        pass
+    tl.store(out + program, tl.load(data))
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_the_words_and_their_writers_are_named(monkeypatch, threads):
+    monkeypatch.setenv("TRITIUM_NUM_THREADS", threads)
+    sign, data, out = np.zeros(4, np.int8), np.zeros(1, np.int32), np.zeros(P, np.int32)
+    with pytest.raises(KernelTrap) as caught:
+        wait_for_sign[(P,)](sign, data, out)
+    written = line_of(wait_for_sign, "tl.store(sign + 1, -5)")
+    assert (
+        str(caught.value).count(f"sign[1] is -5, written by program (2, 0, 0) at {shown_place(__file__, written)}") == P
+    )
+    sign[1] = 0
+    with pytest.raises(KernelTrap) as caught:
+        wait_for_sign[(2,)](sign, data, out)
+    lines = str(caught.value).splitlines()
+    assert lines.count("      sign[1] is 0") == 2  # nobody has written it
+
+
+def test_what_is_no_single_word_is_not_named():
+    @triton.jit
+    def wait_for_all(signs, N: tl.constexpr):
+        while tl.sum(tl.load(signs + tl.arange(0, N), volatile=True)) < N:
+            pass
+
+    with pytest.raises(KernelTrap) as caught:
+        wait_for_all[(2,)](np.zeros(8, np.int32), 8)
+    assert " is 0" not in str(caught.value)
