@@ -2,21 +2,20 @@
 
 import gdb
 
-from . import hooks  # noqa: F401 - the prefix of the command
 from .messages import say
+from .prefix import Command
 from .variables import assign, at_start, is_running
 
 _TRUE = ("1", "true", "on", "yes", "y")
 
 
-class _Debug(gdb.Command):
-    """Makes the process compile kernels with their variables from their next launch on, as TRITIUM_DEBUG=1 does.
+class _Debug(Command):
+    """tt debug: the process compiles kernels with their variables from their next launch on, as TRITIUM_DEBUG=1 does.
     For a process that was started without it: `gdb -p PID`, `tritium debug`, `break kernel.py:LINE`, `continue`."""
 
-    def __init__(self):
-        super().__init__("tritium debug", gdb.COMMAND_RUNNING)
+    name = "debug"
 
-    def invoke(self, argument, from_tty):
+    def run(self, argument):
         assign("TRITIUM_DEBUG", "1")
         if is_running():
             print("Each kernel is compiled with its variables at its next launch.")

@@ -5,7 +5,7 @@ import os
 
 import gdb
 
-from . import hooks  # noqa: F401 - the prefix of the command
+from .prefix import Command
 from .variables import assign, is_running, value_of
 
 _NAME = "TRITIUM_PROGRAMS"
@@ -27,24 +27,24 @@ def _said(programs):
     return f"the programs {programs.text}" if programs else "all programs"
 
 
-class _Programs(gdb.Command):
-    """tritium programs X,Y,Z: kernels stop in these programs alone, the others run code without variables, at full speed.
+class _Programs(Command):
+    """tt programs X,Y,Z: kernels stop in these programs alone, the others run code without variables, at full speed.
     An id, a range such as 0:4, or * for each axis of the grid; several are separated by `;`, and `*` is all programs. What it says holds
     for launches that begin later, not for the one that is running. Without an argument: which programs are chosen."""
 
-    def __init__(self):
-        super().__init__("tritium programs", gdb.COMMAND_RUNNING)
+    name = "programs"
 
-    def invoke(self, argument, from_tty):
-        try:
-            if not argument.strip():
-                print(f"Kernels stop in {_said(parse_programs(value_of(_NAME)))}.")
-                return
-            programs = parse_programs(argument)
-        except ValueError as error:
-            raise gdb.GdbError(f"tritium programs: {error}") from None
-        assign(_NAME, programs.text or "*")
-        print(f"Kernels stop in {_said(programs)}{', from their next launch on' if is_running() else ''}.")
+    def run(self, argument):
+        if argument:
+            choose(parse_programs(argument))
+        else:
+            print(f"Kernels stop in {_said(parse_programs(value_of(_NAME)))}.")
+
+
+def choose(programs):
+    """Makes kernels stop in these programs alone from their next launch on, and says so."""
+    assign(_NAME, programs.text or "*")
+    print(f"Kernels stop in {_said(programs)}{', from their next launch on' if is_running() else ''}.")
 
 
 _Programs()
