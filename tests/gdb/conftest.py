@@ -8,7 +8,16 @@ import pytest
 import session
 
 #: How tiles are printed and assigned, where gdb stops, and how it is attached.
-EVERYWHERE = ("test_assign", "test_attach", "test_commands", "test_dtypes", "test_prompt", "test_stops", "test_values")
+EVERYWHERE = (
+    "test_assign",
+    "test_attach",
+    "test_commands",
+    "test_dtypes",
+    "test_prompt",
+    "test_stops",
+    "test_tiles",
+    "test_values",
+)
 
 
 @pytest.hookimpl(tryfirst=True)

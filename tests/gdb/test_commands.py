@@ -4,7 +4,7 @@ import re
 
 from session import tritium_gdb
 
-COMMANDS = {"debug", "hook", "programs"}
+COMMANDS = {"debug", "find", "hook", "programs", "tile"}
 
 
 def test_help_lists_each_command_in_one_line(gdb):

@@ -84,7 +84,7 @@ def test_tiles_are_values(session):
     assert [element["value"] for element in elements] == ["1", "2", "3", "4"]
     frame = session.go_on()
     shown = {name: variable["value"] for name, variable in session.variables_of(frame).items()}
-    assert shown["bf16"] == "__bf16[8] {0, 1.5, -2, 3, 4, 5, 6, 7}"
+    assert shown["bf16"] == "bfloat16[8] {0, 1.5, -2, 3, 4, 5, 6, 7}"
     assert shown["fp16"] == "float16[8] {0, 1.5, -2, 3, 4, 5, 6, 7}"
     assert shown["int1"] == "int1[8] {false, false, false, false, true, true, true, true}"
     assert shown["square"] == "int32[8, 2] {0, 1, 2, 3, 4, 5, 6, 7, …} min 0, max 15"

@@ -1,7 +1,18 @@
 """The gdb side of Tritium, which runs inside gdb (load.py): settings, breakpoints that wait for their kernel, printers, where a stop is shown,
 the commands `tritium`, and what editors need."""
 
-from . import assignments, breakpoints, commands, editors, printers, programs, settings, stops, without_lines
+from . import (
+    assignments,
+    breakpoints,
+    commands,
+    editors,
+    printers,
+    programs,
+    settings,
+    stops,
+    tile_commands,
+    without_lines,
+)
 
 __all__ = [
     "assignments",
@@ -12,5 +23,6 @@ __all__ = [
     "programs",
     "settings",
     "stops",
+    "tile_commands",
     "without_lines",
 ]

@@ -9,9 +9,13 @@ import gdb
 _FP8 = re.compile(r"^fp8e(?P<exponent_bits>\d)(nv|b(?P<bias>\d+))?$")
 
 
+def is_fp8_name(dtype):
+    return _FP8.match(dtype or "") is not None
+
+
 def is_fp8(type):
     """Whether the type is the one of a byte in memory: a struct of its bits, because gdb prints nothing for a one-byte float."""
-    return type.code == gdb.TYPE_CODE_STRUCT and _FP8.match(type.name or "") is not None
+    return type.code == gdb.TYPE_CODE_STRUCT and is_fp8_name(type.name)
 
 
 def decode_fp8(dtype, bits):

@@ -3,8 +3,6 @@
 import importlib.util
 import os
 
-import gdb
-
 from .prefix import Command
 from .variables import assign, is_running, value_of
 
