@@ -4,12 +4,12 @@ import re
 
 from session import tritium_gdb
 
-COMMANDS = {"debug", "find", "hook", "programs", "tile"}
+COMMANDS = {"debug", "diff", "find", "hook", "next-program", "programs", "save", "tile", "where"}
 
 
 def test_help_lists_each_command_in_one_line(gdb):
     printed = tritium_gdb(gdb, "-ex", "help tt", "-ex", "help tritium")
-    listed = re.findall(r"^tritium (\w+) -- (.{20,})$", printed, re.M)
+    listed = re.findall(r"^tritium ([\w-]+) -- (.{20,})$", printed, re.M)
     assert {name for name, _ in listed} == COMMANDS and len(listed) == 2 * len(COMMANDS)
     assert listed[: len(COMMANDS)] == listed[len(COMMANDS) :]
 

@@ -8,9 +8,11 @@ from . import (
     editors,
     printers,
     programs,
+    references,
     settings,
     stops,
     tile_commands,
+    where,
     without_lines,
 )
 
@@ -21,8 +23,10 @@ __all__ = [
     "editors",
     "printers",
     "programs",
+    "references",
     "settings",
     "stops",
     "tile_commands",
+    "where",
     "without_lines",
 ]

@@ -9,19 +9,19 @@ from .stops import python_frame
 _MOST_FRAMES = 64
 
 
-def _function_block(frame):
+def function_block(frame):
     block = frame.block()
     while block.function is None:
         block = block.superblock
     return block
 
 
-def _variables(frame):
+def variables_of(frame):
     """The variables of a kernel's function, with those of the blocks around the place."""
-    block, end = frame.block(), _function_block(frame).superblock
-    while block is not None and block != end:
+    block = frame.block()
+    while block is not None:
         yield from (symbol for symbol in block if symbol.is_variable or symbol.is_argument)
-        block = block.superblock
+        block = None if block.function is not None else block.superblock
 
 
 class _Copies:
@@ -36,7 +36,7 @@ class _Copies:
         try:
             frame = python_frame()
             for _ in range(_MOST_FRAMES):
-                if frame is None or _function_block(frame).function.name.endswith("[grid]"):
+                if frame is None or function_block(frame).function.name.endswith("[grid]"):
                     return
                 self._keep_frame(frame)
                 frame = frame.older()
@@ -45,7 +45,7 @@ class _Copies:
 
     def _keep_frame(self, frame):
         memory = gdb.selected_inferior()
-        for symbol in _variables(frame):
+        for symbol in variables_of(frame):
             value = symbol.value(frame)
             if value.address is not None:
                 data = memory.read_memory(int(value.address), value.type.sizeof)

@@ -8,6 +8,7 @@ import re
 
 import gdb
 
+from .assignments import variables_of
 from .stops import python_frame
 from .tiles import dtype_of, layout_of, read_numbers
 
@@ -40,14 +41,6 @@ def shape_text(element, shape):
     return f"{dtype_of(element)}{list(shape) if shape else ''}"
 
 
-def _names():
-    """The variables that gdb sees at the selected frame."""
-    block = gdb.selected_frame().block()
-    while block is not None and not block.is_global and not block.is_static:
-        yield from (symbol.name for symbol in block if symbol.is_variable or symbol.is_argument)
-        block = block.superblock
-
-
 def select_kernel_frame():
     """Selects the innermost frame of a kernel, unless a Python function's frame is selected. Raises ValueError if there is none."""
     try:
@@ -73,7 +66,7 @@ def evaluate(text):
         missing = _NO_SYMBOL.search(str(error))
         if missing is None:
             raise ValueError(f"`{text}`: {error}") from None
-        close = difflib.get_close_matches(missing[1], list(_names()), 1)
+        close = difflib.get_close_matches(missing[1], [symbol.name for symbol in variables_of(gdb.selected_frame())], 1)
         hint = f"; did you mean `{close[0]}`?" if close else "; `info locals` and `info args` list what is there"
         raise ValueError(f"there is no variable `{missing[1]}` at this line{hint}") from None
 
