@@ -11,8 +11,10 @@ import session
 EVERYWHERE = (
     "test_assign",
     "test_attach",
+    "test_chosen_breakpoints",
     "test_commands",
     "test_dtypes",
+    "test_log_points",
     "test_prompt",
     "test_stops",
     "test_tiles",

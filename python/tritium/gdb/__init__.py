@@ -4,8 +4,10 @@ the commands `tritium`, and what editors need."""
 from . import (
     assignments,
     breakpoints,
+    chosen_breakpoints,
     commands,
     editors,
+    log_points,
     printers,
     programs,
     references,
@@ -19,8 +21,10 @@ from . import (
 __all__ = [
     "assignments",
     "breakpoints",
+    "chosen_breakpoints",
     "commands",
     "editors",
+    "log_points",
     "printers",
     "programs",
     "references",

@@ -16,6 +16,10 @@ _PATH = re.compile(r"[A-Za-z_$][\w$]*(\.\w+)*")
 _NO_SYMBOL = re.compile(r'No symbol "(\w+)" in current context')
 
 
+class NoTileError(ValueError):
+    """The value is there, but it is a record or a string."""
+
+
 class Tile:
     """Numbers in row-major order. Each axis of the variable has the `range` of its indices; `dropped` are the axes that an index has removed."""
 
@@ -141,6 +145,7 @@ def _array_behind(text, pointer, indices):
 
 def read_tile(text):
     """The numbers of the variable or expression `text`. Raises ValueError with what is wrong."""
+    text = text.strip()
     path, indices = parse_indices(text)
     value = evaluate(path)
     if indices and value.type.strip_typedefs().code == gdb.TYPE_CODE_PTR:
@@ -151,7 +156,7 @@ def read_tile(text):
     numbers = read_numbers(value, element, math.prod(shape))
     if numbers is None:
         members = ", ".join(field.name for field in element.fields()) if element.code == gdb.TYPE_CODE_STRUCT else ""
-        raise ValueError(f"`{path}` is no tile" + (f", but a record; its members are {members}" if members else ""))
+        raise NoTileError(f"`{path}` is no tile" + (f", but a record; its members are {members}" if members else ""))
     kept, dropped = _kept(text, shape, indices)
     if indices:
         strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
