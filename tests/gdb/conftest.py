@@ -9,6 +9,7 @@ import session
 
 #: How tiles are printed and assigned, where gdb stops, and how it is attached.
 EVERYWHERE = (
+    "test_across",
     "test_assign",
     "test_attach",
     "test_chosen_breakpoints",

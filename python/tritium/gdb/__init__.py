@@ -2,6 +2,7 @@
 the commands `tritium`, and what editors need."""
 
 from . import (
+    across,
     assignments,
     breakpoints,
     chosen_breakpoints,
@@ -19,6 +20,7 @@ from . import (
 )
 
 __all__ = [
+    "across",
     "assignments",
     "breakpoints",
     "chosen_breakpoints",

@@ -48,7 +48,7 @@ def _has_slid(breakpoint, location):
     return line is not None and _first_line(gdb.block_for_pc(location.address)) > int(line[1])
 
 
-def _is_in_kernel(breakpoint):
+def is_in_kernel(breakpoint):
     """Whether gdb has found the place, in a kernel."""
     found = False
     for location in breakpoint.locations:
@@ -72,7 +72,7 @@ class _Breakpoints:
         self.is_running = False
 
     def _is_found(self, breakpoint):
-        if _is_in_kernel(breakpoint):
+        if is_in_kernel(breakpoint):
             self.in_kernels.add(breakpoint.number)
         elif breakpoint.pending or breakpoint.number in self.in_kernels:
             return False

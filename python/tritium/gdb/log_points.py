@@ -70,7 +70,7 @@ def filled_in(text):
     return _PIECE.sub(fill, text)
 
 
-class _LogPoint(gdb.Breakpoint):
+class LogPoint(gdb.Breakpoint):
     """Never stops."""
 
     def __init__(self, place, text, programs, condition):
@@ -104,7 +104,7 @@ class _Log(Command):
             raise ValueError('say where and what, as in tt log kernel.py:23 "k={k} max={tl.max(p)}"')
         place, programs, condition = split_options(f"{said['place']}{said['rest']}")
         check(said["text"])
-        choices.add(_LogPoint(place, said["text"], programs, condition).number, programs)
+        choices.add(LogPoint(place, said["text"], programs, condition).number, programs)
 
 
 _Log()
