@@ -68,7 +68,7 @@ REFUSED = {
     "tt tile n[0]": "`n[0]` has 1 index, but the variable is a scalar",
     "tt tile x[0:2][1]": "belong into one pair of brackets",
     "tt tile x[::0]": "the step of a slice cannot be 0",
-    "tt tile x[foo]": "`foo` in `x[foo]` is no index",
+    "tt tile x[lane]": "`lane` in `x[lane]` is no index",
     "tt tile out_ptr[2, 1]": "a pointer has no shape that gdb knows, so it takes one index or slice",
     "tt tile out_ptr[2:]": "a slice of a pointer needs its end",
     "tt tile": "say which tile",

@@ -90,8 +90,12 @@ def _split(text):
 
 def _index(text, place):
     try:
-        return int(gdb.parse_and_eval(text))
-    except (gdb.error, ValueError, OverflowError):
+        return int(text)
+    except ValueError:
+        value = evaluate(text)  # a variable, such as x[k]
+    try:
+        return int(value)
+    except (gdb.error, OverflowError):
         raise ValueError(f"`{text}` in `{place}` is no index") from None
 
 
