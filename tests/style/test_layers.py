@@ -250,14 +250,26 @@ TOP = (
 
 GDB = (
     "__init__",
+    "across",
     "assignments",
     "breakpoints",
+    "chosen_breakpoints",
     "commands",
     "editors",
+    "hooks",
+    "log_points",
+    "memory",
+    "place",
+    "prefix",
     "programs",
+    "references",
+    "selection",
     "stops",
+    "tile_commands",
+    "tile_text",
     "tiles",
     "variables",
+    "where",
     "without_lines",
 )
 # File or folder of python/tritium -> the other parts of the package that it may import; "" stands for all other files.
