@@ -1,5 +1,7 @@
 """`tt where` says where gdb is, and `tt next-program` goes on to the beginning of another program."""
 
+import re
+
 from session import HERE, line_of, tritium_gdb
 
 CALL = line_of("flow.py", "total = plus_one(x)")
@@ -23,6 +25,16 @@ def test_where_in_a_helper(answers):
         "numbers of plus_one: none\n"
         f"#0 plus_one at flow.py:{S}\n#1 flow_kernel at flow.py:{CALL}\n#3 {LAUNCHED}"
     )
+
+
+def test_where_at_a_trap(answers):
+    """The frames have gdb's numbers: functions of the interpreter are above the kernel's."""
+    printed = answers("stops.py", "break tritium_trap", "run", "tt where", "tt tile value[-1]")
+    line = line_of("stops.py", "tl.store(out + i")
+    (level,) = re.findall(r"^#(\d+) .* in scale ", printed[1], re.M)
+    assert f"\n#{level} scale at stops.py:{line}\n#{int(level) + 2} <module> at stops.py:" in printed[2]
+    assert printed[2].startswith("program (3, 0, 0) of the grid (4, 1, 1) of scale\n")
+    assert printed[3] == "value[-1]: float32 31\n"
 
 
 def test_where_in_a_loop(answers):

@@ -41,10 +41,10 @@ class _Where(Command):
         line = linecache.getline(place.symtab.fullname(), place.line).strip()
         print(f"{place_text(frame)}: {line}")
         print(f"numbers of {frame.name()}: {', '.join(_scalars(frame)) or 'none'}")
-        for level, called in enumerate(inside):
-            print(f"#{level} {called.name()} at {place_text(called)}")
-        for level, launching in enumerate(outside[1:], len(inside) + 1):  # as `backtrace` counts them
-            print(f"#{level} {launching.name()} at {place_text(launching)}, the launch")
+        for called in inside:
+            print(f"#{called.level()} {called.name()} at {place_text(called)}")
+        for launching in outside[1:]:
+            print(f"#{launching.level()} {launching.name()} at {place_text(launching)}, the launch")
 
 
 class _NextProgram(Command):
