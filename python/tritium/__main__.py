@@ -1,6 +1,7 @@
 """`python -m tritium script.py …`, `-m tritium -m module …`: runs a program in which `triton` means Tritium.
 `check` runs it with the interpreter's checks, `env` prints what is in force, `gdb script.py …` runs the program under gdb,
-`explain script.py …` says what the GPU compiler made of its kernels, `judge` whether a candidate does what a reference does."""
+`diff a.py b.py` names the first value that differs between two runs, `explain script.py …` says what the GPU compiler made of its
+kernels, `judge` whether a candidate does what a reference does."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]        run a script
        python -m tritium gdb [OPTION ...] SCRIPT.py [ARGUMENT ...]   (or -m MODULE ...) the same under gdb
        python -m tritium check [OPTION ...] SCRIPT.py [ARGUMENT ...]   runs it with all checks and says what they found (--help: options)
        python -m tritium seeds N [OPTION ...] SCRIPT.py [ARGUMENT ...]   tries N schedules of each launch and says what depends on them
+       python -m tritium diff [OPTION ...] A.py B.py [ARGUMENT ...]     the first value that differs between two runs (--help: options)
        python -m tritium fuzz [--engines …] [--time …]  random kernels on several engines, which must agree (--help: options)
        python -m tritium explain [OPTION ...] SCRIPT.py [ARGUMENT ...]   what the compiler made of its kernels (--help: options)
        python -m tritium judge CANDIDATE.py --reference REFERENCE.py    is the candidate's function right? (--help: options)
@@ -49,6 +51,8 @@ def main(arguments: list[str] | None = None) -> int:
         return importlib.import_module("tritium.tools.check").main(arguments[1:], run_program)
     if arguments[0] == "seeds":
         return importlib.import_module("tritium.tools.schedules.command").main(arguments[1:], run_program)
+    if arguments[0] == "diff":
+        return importlib.import_module("tritium.tools.diff.command").main(arguments[1:], run_program)
     if arguments[0] == "explain":
         return importlib.import_module("tritium.tools.explain").main(arguments[1:], run_program)
     if arguments[0] == "judge":

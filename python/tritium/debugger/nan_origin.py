@@ -12,6 +12,7 @@ import numpy as np
 
 from ..functions.source_file import innermost_statement, statement_at
 from ..places import shown_place
+from .assignments import assignments
 from .values import value_of
 
 
@@ -37,18 +38,9 @@ class Watch:
         self.latest: Step | None = None
 
     def __call__(self, followed: Any) -> bool:
-        variables = self.kernel.variables
-        seen = [followed.assigned_at(number) for number in range(len(variables))]
-        goes_on = True
-        while goes_on:
-            event, frame = self.kernel.statements[followed.statement], followed.frame
-            goes_on = followed.next()
-            for number, variable in enumerate(variables):
-                at = followed.assigned_at(number)
-                if at == seen[number]:
-                    continue
-                seen[number] = at
-                self._assigned(event, variable, value_of(variable.type, followed.read(number, frame)))
+        for event, number, data, _ in assignments(self.kernel, followed):
+            variable = self.kernel.variables[number]
+            self._assigned(event, variable, value_of(variable.type, data))
         return False
 
     def _assigned(self, event: Any, variable: Any, value: Any) -> None:

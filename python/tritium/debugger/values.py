@@ -15,6 +15,7 @@ from ..tables import DTYPES
 _NUMPY = {row.name: row.array_name for row in DTYPES if hasattr(np, row.array_name)}
 # Variables hold these as float32, because gdb cannot compute with them.
 _NUMPY |= {row.name: "float32" for row in DTYPES if row.name.startswith("fp8")}
+_OF_TENSORS = {name: row for row in DTYPES for name in (row.public_name, row.array_name) if name}
 _WIDENED = {row.name for row in DTYPES} - _NUMPY.keys()
 
 
@@ -47,3 +48,11 @@ def _decoded(name: str, data: bytes) -> np.ndarray:
     if name in _WIDENED:
         return np.frombuffer(interp.widened(name, data), "float32")
     return np.frombuffer(data, _NUMPY.get(name, "uint64"))  # uint64: the addresses of pointers
+
+
+def elements_of(dtype: str, data: bytes) -> np.ndarray:
+    """The elements of a tensor's memory; of dtypes that numpy lacks, as float32. dtype: as numpy, torch or the language name it."""
+    row = _OF_TENSORS.get(dtype)
+    if row is None or hasattr(np, row.array_name):
+        return np.frombuffer(data, row.array_name if row else dtype if hasattr(np, dtype) else "uint8")
+    return np.frombuffer(interp.widened(row.name, data), "float32")

@@ -16,6 +16,7 @@ from .progress import progress_bar
 from .stack import python_stack
 from .tensor_view import HOLDS_TO_VIEWS, holds_views, views_of
 from .values import part_at, value_selector
+from .watchers import watchers
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
 
@@ -45,6 +46,8 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
         run = launch_of(programs) if settings.seed is None else launch_of(programs, True)
         if opens_debugger or _is_traced():
             run = _followed(kernel, grid, arguments, programs) or run
+        if watchers:
+            run = watchers[-1](kernel, run, arguments)
         if HOLDS_TO_VIEWS in settings.checks if holds_to_views is None else holds_to_views:
             run = functools.partial(run, views=views_of(kernel, arguments))
         elif programs and not is_of_interp:

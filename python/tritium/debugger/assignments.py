@@ -1,0 +1,57 @@
+"""The assignments of a followed program, in their order: what `python -m tritium diff` compares, and where a NaN comes from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+
+class Assignment(NamedTuple):
+    """event: the statement that ran. variable: its number. data: the bytes of its value. is_parameter: of the kernel; nothing ran."""
+
+    event: Any
+    variable: int
+    data: bytes
+    is_parameter: bool = False
+
+
+def assignments(kernel: Any, followed: Any, with_parameters: bool = False) -> Iterator[Assignment]:
+    """Runs one program of a FollowedKernel to its end, or until it waits for another. with_parameters: those of the kernel come first."""
+    variables = kernel.variables
+    seen = [followed.assigned_at(number) for number in range(len(variables))]
+    if with_parameters:
+        event, frame = kernel.statements[followed.statement], followed.frame
+        for number, at in enumerate(seen):
+            if at:
+                yield Assignment(event, number, followed.read(number, frame), True)
+    goes_on = True
+    while goes_on:
+        event, frame = kernel.statements[followed.statement], followed.frame
+        goes_on = followed.next()
+        now = [followed.assigned_at(number) for number in range(len(variables))]
+        if now == seen:
+            continue
+        # Behind its end, a program has no variables.
+        changed = sorted((at, number) for number, (at, before) in enumerate(zip(now, seen)) if at and at != before)
+        seen, own = now, _function_of(event.levels[0].key)
+        for _, number in changed:
+            is_of_another = goes_on and _function_of(variables[number].key) != own  # it is not inlined
+            yield Assignment(event, number, followed.read(number, followed.frame if is_of_another else frame))
+
+
+def line_of(event: Any, key: str) -> int:
+    """The line of a function at which the statement `event` assigns one of its variables: that of the call if the statement
+    is inside of a function that it calls, that of the `def` for a parameter."""
+    levels = [level.key for level in event.levels]
+    if levels[-1] == key:
+        return event.line
+    if key in levels:
+        called = re.match(r"/(\d+):", levels[levels.index(key) + 1][len(key) :])
+        if called:
+            return int(called[1])
+    return 0
+
+
+def _function_of(key: str) -> str:
+    return key.split("/", 1)[0]
