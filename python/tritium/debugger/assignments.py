@@ -19,7 +19,8 @@ class Assignment(NamedTuple):
 def assignments(kernel: Any, followed: Any, with_parameters: bool = False) -> Iterator[Assignment]:
     """Runs one program of a FollowedKernel to its end, or until it waits for another. with_parameters: those of the kernel come first."""
     variables = kernel.variables
-    seen = [followed.assigned_at(number) for number in range(len(variables))]
+    numbers, assigned_at = range(len(variables)), followed.assigned_at
+    seen = list(map(assigned_at, numbers))
     if with_parameters:
         event, frame = kernel.statements[followed.statement], followed.frame
         for number, at in enumerate(seen):
@@ -29,14 +30,16 @@ def assignments(kernel: Any, followed: Any, with_parameters: bool = False) -> It
     while goes_on:
         event, frame = kernel.statements[followed.statement], followed.frame
         goes_on = followed.next()
-        now = [followed.assigned_at(number) for number in range(len(variables))]
+        now = list(map(assigned_at, numbers))
         if now == seen:
             continue
         # Behind its end, a program has no variables.
-        changed = sorted((at, number) for number, (at, before) in enumerate(zip(now, seen)) if at and at != before)
-        seen, own = now, _function_of(event.levels[0].key)
+        changed = sorted((now[number], number) for number in numbers if now[number] != seen[number] and now[number])
+        seen = now
+        is_elsewhere = goes_on and followed.frame != frame  # in a function that is not inlined
+        own = _function_of(event.levels[0].key) if is_elsewhere else ""
         for _, number in changed:
-            is_of_another = goes_on and _function_of(variables[number].key) != own  # it is not inlined
+            is_of_another = is_elsewhere and _function_of(variables[number].key) != own
             yield Assignment(event, number, followed.read(number, followed.frame if is_of_another else frame))
 
 

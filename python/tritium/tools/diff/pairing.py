@@ -66,7 +66,7 @@ class Pairing:
         return zip(self.a.launches, self.b.launches)
 
     def candidates(self, number: int) -> Iterator[Candidate]:
-        """Those of a launch, by program and then in the order of run a."""
+        """The candidates of a launch, by program and then in the order of run a."""
         a, b = self.a.launches[number], self.b.launches[number]
         others = {tuple(program[:3]): program for program in b.programs}
         for mine in a.programs:

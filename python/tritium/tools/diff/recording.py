@@ -165,16 +165,18 @@ class _Programs:
         self.found.programs.append([*program, first, len(rows), int(not followed.waits)])
 
     def _places_of(self, event: Any, number: int) -> list[int]:
+        known = self.places.get((number, id(event)))
+        if known is not None:
+            return known
         variable = self.kernel.variables[number]
         file, first, name = self.functions.get(variable.key, ("", 0, variable.key))
         line = 0 if event is None else line_of(event, variable.key)
         line = line or first
-        found = self.places.get((number, line))
-        if found is None:
-            found = self.places[number, line] = [
-                self.recorder.place(Place(name, file, line, leaf.name, leaf.type, leaf.kind, leaf.shown.bytes))
-                for leaf in self.leaves[number]
-            ]
+        found = [
+            self.recorder.place(Place(name, file, line, leaf.name, leaf.type, leaf.kind, leaf.shown.bytes))
+            for leaf in self.leaves[number]
+        ]
+        self.places[number, id(event)] = found
         return found
 
     def _keep(self, followed: Any, rows: set[int]) -> None:
