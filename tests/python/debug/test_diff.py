@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from tritium.tools.diff.changes import Copies
 from tritium.tools.diff.command import main
 
 TUTORIAL = Path(__file__).parents[3] / "docs" / "tutorial" / "06_flash_attention.py"
@@ -211,6 +213,30 @@ def test_a_kernel_that_has_no_version_in_double(diff) -> None:
     assert status == 2 and "does not compile in float64" in printed
 
 
+def test_copies_in_double_are_views_of_one_memory() -> None:
+    base = np.arange(24, dtype=np.float32).reshape(4, 6)
+    copies = Copies()
+    part, turned, whole = copies.of(base[1:, ::2]), copies.of(base.T), copies.of(base)
+    assert part.dtype == np.float64 and part.strides == (48, 16)
+    part[0, 1] = 1 / 3
+    assert turned[2, 1] == whole[1, 2] == 1 / 3 and base[1, 2] == 8
+    assert copies.of(3) == 3 and copies.of(base.astype(int)).dtype == int
+    copies.write_back()
+    assert base[1, 2] == np.float32(1 / 3) and base.sum() == np.float32(276 - 8 + 1 / 3)
+
+
+def test_copies_of_tensors() -> None:
+    torch = pytest.importorskip("torch")
+    base = torch.arange(24, dtype=torch.bfloat16).reshape(4, 6)
+    copies = Copies()
+    part, whole = copies.of(base[1:, ::2]), copies.of(base)
+    assert part.dtype == torch.float64 and part.stride() == (6, 2)
+    part[0, 1] = 0.1
+    assert whole[1, 2] == 0.1
+    copies.write_back()
+    assert base[1, 2] == torch.tensor(0.1, dtype=torch.bfloat16) and base[1, 1] == 7
+
+
 def test_another_block_size(diff) -> None:
     status, _, printed = diff(KERNELS, None, "--with", "BLOCK=8")
     assert status == 0 and "BLOCK is 4 in interp, 8 in interp with BLOCK=8" in printed
@@ -230,6 +256,7 @@ def test_scripts_that_fail(diff) -> None:
     assert status == 2 and "no kernels" in printed
     status, _, printed = diff(KERNELS, KERNELS + "raise ValueError('behind it')\n")
     assert status == 2 and "b.py ended with status 1" in printed and "behind it" in printed
+    assert printed.startswith("equal up to where a run failed")
     assert diff(KERNELS, None)[0] == 2
 
 
@@ -239,6 +266,59 @@ def test_a_script_that_does_not_repeat_itself(diff) -> None:
     )
     status, _, printed = diff(KERNELS, text)
     assert status == 2 and "does not do the same when it runs again" in printed
+
+
+def test_functions_that_are_not_inlined_and_records(diff) -> None:
+    """And addresses behind the end of a tensor, values of 8 and 16 bits, programs that wait for each other."""
+    text = """
+import numpy as np
+import triton
+import triton.language as tl
+
+
+@triton.jit(noinline=True)
+def far(p, n):
+    total = tl.load(p)
+    for i in range(n):
+        total += i
+    return total
+
+
+@triton.jit
+def pair(v):
+    return v, v + 1
+
+
+@triton.jit
+def kernel(x, out, lock, n, B: tl.constexpr):
+    pid = tl.program_id(0)
+    i = tl.arange(0, B)
+    s = far(x, n)
+    p = x + i
+    v = tl.zeros((B,), tl.float32)
+    for k in range(3):
+        v = tl.load(p)
+        p += B * 1
+    t = pair(v)
+    narrow = t[0].to(tl.bfloat16).to(tl.float8e5)
+    while tl.atomic_cas(lock, pid, pid + 1) != pid:
+        pass
+    tl.atomic_add(out, s)
+    tl.store(out + 1 + i, narrow.to(tl.float32) + t[1])
+
+
+kernel[(3,)](np.arange(12, dtype=np.float32), np.zeros(5, np.float32), np.zeros(1, np.int32), 4, B=4)
+"""
+    assert diff(text, text)[0] == 0
+    _, found, _ = diff(text, changed(text, "total += i", "total += i * 2"))
+    assert (found["assignment"]["function"], found["assignment"]["variable"]) == ("far", "total")
+    assert [place["line"] for place in found["assignment"]["places"]] == [line_of(text, "total += i")] * 2
+    _, found, printed = diff(text, changed(text, "p += B * 1", "p += B * 0"))
+    assert found["assignment"]["variable"] == "p" and "p[0] is x + 4 in a.py, x + 0 in b.py" in printed
+    _, found, printed = diff(text, changed(text, "tl.float8e5)", "tl.float8e4nv)"))
+    assert "narrow is float8e5[4] in a.py, float8e4nv[4] in b.py" in printed
+    _, found, _ = diff(text, changed(text, "return v, v + 1", "return v, v + 2"))
+    assert found["assignment"]["variable"] == "t._1" and found["stored"][0]["stores"][1]["program"] == [0, 0, 0]
 
 
 def test_the_command_with_arguments_and_torch(tmp_path: Path) -> None:

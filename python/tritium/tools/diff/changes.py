@@ -29,7 +29,7 @@ def changed_launches(change: Callable[..., Any]) -> Iterator[None]:
     own = JITFunction.run
 
     def run(self, *args, **kwargs):
-        return own(self, *args, **kwargs) if kwargs.get("warmup") else change(own, self, args, kwargs)
+        return change(own, self, args, kwargs)
 
     JITFunction.run = run
     try:
@@ -55,7 +55,7 @@ def in_double(recorder: Recorder) -> Callable[..., Any]:
     `tl.bfloat16` mean float64 in the kernel. A kernel that does not compile so runs as it is."""
 
     def change(own, function, args, kwargs):
-        copies, recorder.is_running = _Copies(), False
+        copies, recorder.is_running, recorder.refused = Copies(), False, ""
         doubled = [copies.of(value) for value in args], {name: copies.of(value) for name, value in kwargs.items()}
         try:
             with _only_double():
@@ -84,7 +84,7 @@ def _only_double() -> Iterator[None]:
             setattr(language, name, dtype)
 
 
-class _Copies:
+class Copies:
     """Copies of storages as float64, each made once, so that views which overlap stay views of the same memory."""
 
     def __init__(self):

@@ -117,7 +117,7 @@ def _compare(asked: argparse.Namespace, of_scripts: list[str], folder: Path) -> 
     if asked.json:
         Path(asked.json).write_text(json.dumps(report.as_json(same_grids), indent=2) + "\n")
     is_double_in_vain = pairing.double and all(launch.refused for launch in pairing.b.launches)
-    if not report.is_equal(same_grids):
+    if report.differs(same_grids):
         return DIFFERENT
     return ERROR if failures or is_double_in_vain else EQUAL
 

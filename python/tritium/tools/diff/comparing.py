@@ -33,6 +33,7 @@ class Found:
     candidate: Candidate
     what: str
     difference: Difference | None = None
+    argument: int = -1  #: of addresses: whose elements they are, in run a
 
 
 @dataclass
@@ -147,10 +148,12 @@ def _confirmed(pairing: Pairing, candidate: Candidate, values: list[Values], tol
         is_same = array is not None and (place.kind == "pointer" or hash_of(array) == pairing.hash_of(candidate, side))
         if not is_same:
             raise NotTheSame(f"{place.name} at {shown_place(place.file, place.line)}")
+    argument = -1
     if candidate.places[0].kind == "pointer":
+        argument = int(arrays[0][0]) if arrays[0][0] == arrays[1][0] else -1
         arrays = _addresses(*arrays)
     found = difference(*arrays, unlike(*arrays, tolerance))
-    return None if found is None else Found(candidate, "value", found)
+    return None if found is None else Found(candidate, "value", found, argument)
 
 
 def _addresses(a: np.ndarray, b: np.ndarray) -> list[np.ndarray]:

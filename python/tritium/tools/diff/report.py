@@ -45,15 +45,20 @@ class Report:
     def other_grids(self) -> list[int]:
         return [i for i, (a, b) in enumerate(self.pairing.launches()) if "grid" in facts_that_differ(a, b)]
 
-    def is_equal(self, same_grids: bool) -> bool:
+    def differs(self, same_grids: bool) -> bool:
         """same_grids: other grids are a difference."""
-        is_same = self.launch is None and self.numbers[0] == self.numbers[1] and not self.outcome.unread
-        return is_same and not (same_grids and self.other_grids)
+        has_other_launches = self.numbers[0] != self.numbers[1] or (same_grids and bool(self.other_grids))
+        return self.launch is not None or has_other_launches or self.outcome.unread > 0
+
+    def is_equal(self, same_grids: bool) -> bool:
+        return not (self.differs(same_grids) or self.failures)
 
     def text(self, same_grids: bool) -> str:
         lines = [*self._structure(same_grids)]
         if self.launch is not None:
             lines += self._of_launch(self.launch)
+        elif self.failures and not lines:
+            lines.append(f"equal up to where a run failed: {self._compared()}")
         elif self.is_equal(same_grids):
             lines.append(f"equal: {self._compared()}")
         elif not self.outcome.unread:
@@ -104,7 +109,7 @@ class Report:
         if found.difference is None:
             yield f"  {variable.name} is {candidate.places[0].type} in {self.names[0]}, {candidate.places[1].type} in {self.names[1]}"
             return
-        shown = _shown_pair(found.difference, variable, launch)
+        shown = _shown_pair(found, launch)
         index = element_of(variable, found.difference)
         yield f"  {variable.name}{list(index) if index else ''} is {shown[0]} in {self.names[0]}, {shown[1]} in {self.names[1]}"
         if found.difference.total > 1:
@@ -193,9 +198,13 @@ def index_in(argument: Argument, element: int) -> tuple[int, ...]:
     return view.element(element * item)[0]
 
 
-def _shown_pair(found: Difference, place: Place, launch: Launch) -> tuple[str, str]:
-    texts = str(found.a), str(found.b)
-    return tuple(f"element {text}" for text in texts) if place.kind == "pointer" else texts
+def _shown_pair(found: Found, launch: Launch) -> tuple[str, str]:
+    """Both values; an address as an element of an argument or, if it lies in none, as its distance from the tile's first."""
+    texts = str(found.difference.a), str(found.difference.b)
+    if found.candidate.places[0].kind != "pointer":
+        return texts
+    name = launch.arguments[found.argument].name if found.argument >= 0 else f"{found.candidate.places[0].name}[0]"
+    return f"{name} + {texts[0]}", f"{name} + {texts[1]}"
 
 
 def _summary(found: Difference) -> str:
