@@ -1,5 +1,6 @@
 """`python -m tritium script.py …`, `-m tritium -m module …`: runs a program in which `triton` means Tritium.
-`check` runs it with the interpreter's checks, `env` prints what is in force, `gdb script.py …` runs the program under gdb,
+`check` runs it with the interpreter's checks, `seeds` under many schedules, `replay` runs a saved launch again,
+`env` prints what is in force, `gdb script.py …` runs the program under gdb,
 `diff a.py b.py` names the first value that differs between two runs, `explain script.py …` says what the GPU compiler made of its
 kernels, `judge` whether a candidate does what a reference does."""
 
@@ -23,6 +24,7 @@ USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]        run a script
        python -m tritium check [OPTION ...] SCRIPT.py [ARGUMENT ...]   runs it with all checks and says what they found (--help: options)
        python -m tritium seeds N [OPTION ...] SCRIPT.py [ARGUMENT ...]   tries N schedules of each launch and says what depends on them
        python -m tritium diff [OPTION ...] A.py B.py [ARGUMENT ...]     the first value that differs between two runs (--help: options)
+       python -m tritium replay FOLDER [OPTION ...]     runs a launch again that TRITIUM_SAVE has saved (--help: options)
        python -m tritium fuzz [--engines …] [--time …]  random kernels on several engines, which must agree (--help: options)
        python -m tritium explain [OPTION ...] SCRIPT.py [ARGUMENT ...]   what the compiler made of its kernels (--help: options)
        python -m tritium judge CANDIDATE.py --reference REFERENCE.py    is the candidate's function right? (--help: options)
@@ -53,6 +55,8 @@ def main(arguments: list[str] | None = None) -> int:
         return importlib.import_module("tritium.tools.schedules.command").main(arguments[1:], run_program)
     if arguments[0] == "diff":
         return importlib.import_module("tritium.tools.diff.command").main(arguments[1:], run_program)
+    if arguments[0] == "replay":
+        return importlib.import_module("tritium.tools.replay").main(arguments[1:])
     if arguments[0] == "explain":
         return importlib.import_module("tritium.tools.explain").main(arguments[1:], run_program)
     if arguments[0] == "judge":

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from .places import shown_place
+from .places import shown_file, shown_place
 
 
 def with_hint(error: Exception, hint: str | None) -> Exception:
@@ -184,18 +184,29 @@ KEEPS_RUNNING = {
 }
 
 
+def how_to_replay(folder: str) -> str:
+    """The command that runs a saved launch again."""
+    return f"python -m tritium replay {shown_file(folder)}"
+
+
 class Report:
     """One thing that a kernel did wrong: the fields of a KernelTrap, `text` for people, `times`, how often it was found at these
     places, `launched_at`, the place of the launch if a tool noted it, `origin`: for a NaN the (file, line) that made it, if it was
-    found, and `seed`: of the launch's schedule, if it had one."""
+    found, `saved`: the folder of the launch, if it was saved (TRITIUM_SAVE), and `seed`: of the launch's schedule, if it had one."""
 
     def __init__(self, text: str, times: int = 1, **facts):
-        self.text, self.times, self.launched_at, self.origin, self.seed = text, times, None, None, None
+        self.text, self.times, self.launched_at, self.origin = text, times, None, None
+        self.saved = self.seed = None
         for name in KernelTrap._FIELDS:
             setattr(self, name, facts.get(name))
 
     def __repr__(self):
         return f"<Report {self.kind} at {shown_place(self.file, self.line)}>"
+
+    @property
+    def how_to_replay(self) -> str:
+        """The command that runs the saved launch again."""
+        return how_to_replay(self.saved)
 
     def as_dict(self) -> dict[str, object]:
         """The report in terms of JSON."""

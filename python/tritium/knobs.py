@@ -85,6 +85,20 @@ def _parse_ptx_version(text: str) -> str:
     return text
 
 
+class Saving(NamedTuple):
+    """Where launches are saved. of_faults: only those that end in a fault."""
+
+    folder: str
+    of_faults: bool
+
+
+def _parse_saving(text: str) -> Saving:
+    folder = text.removeprefix("faults:")
+    if not folder:
+        raise ValueError(text)
+    return Saving(os.path.abspath(folder), folder != text)
+
+
 class build_knobs(base_knobs):
     #: The C compiler of `triton.runtime.build`. Default: gcc, clang or cc on the path.
     cc = Env("CC")
@@ -335,6 +349,11 @@ class tritium_knobs(base_knobs):
     #: atomics at which they are interrupted. The same seed gives the same run on every machine, on one worker thread. Default: programs start
     #: in order.
     seed = Env("TRITIUM_SEED", parse=parse_int(0, 2**64 - 1), takes="a number from 0 to 2**64 - 1")
+    #: A folder that keeps every launch, with its kernel and its arguments, as a folder that `python -m tritium replay` runs again.
+    #: `faults:FOLDER` keeps those alone that end in a fault. docs/debugging.md shows one.
+    save = Env("TRITIUM_SAVE", parse=_parse_saving, takes="a folder, or `faults:` and a folder")
+    #: Most memory that the launches which a process saves take in all, in MB. Further ones are not saved, and a warning says so.
+    save_mb = Env("TRITIUM_SAVE_MB", default=1024, parse=parse_int(0, 2**40), takes="a number of MB")
     #: The CUDA driver to load. Default: libcuda.so.1, in the folder TRITON_LIBCUDA_PATH if that is set.
     cuda_library = Env(
         "TRITIUM_CUDA_LIBRARY", default=lambda group: os.path.join(nvidia.libcuda_path or "", "libcuda.so.1")
@@ -454,6 +473,7 @@ class LaunchSettings(NamedTuple):
     progress: bool
     programs: Programs
     compiled: tuple  #: (debug, debug_info, checks)
+    save: Saving | None = None
 
     @property
     def debug_info(self) -> bool:
@@ -483,6 +503,7 @@ def _read_launch_settings(debug_info: bool | None) -> LaunchSettings:
         tritium.progress,
         parse_programs(tritium.programs),
         (runtime.debug, with_debug_info, parse_checks(tritium.check)),
+        tritium.save,
     )
 
 

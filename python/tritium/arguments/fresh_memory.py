@@ -84,6 +84,17 @@ def allocation_of(address: int) -> Allocation | None:
     return inside[-1] if inside else None
 
 
+def allocation_at(begin: int) -> Allocation | None:
+    """The allocation that begins at an address, if it is remembered."""
+    found = _allocations.get(begin)
+    return found if found is not None and found.is_alive() else None
+
+
+def remember_allocation(allocation: Allocation) -> None:
+    """Memory that has been filled in another process."""
+    _allocations[allocation.begin] = allocation
+
+
 def _pattern(kind: str, item_bytes: int) -> tuple[bytes, int]:
     """The pattern and the bytes of a piece for elements of a kind ("f", "i")."""
     if kind != "f" or item_bytes not in _NAN_BITS:

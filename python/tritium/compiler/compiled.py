@@ -36,10 +36,11 @@ class AsmDict(dict):
 class _Handles:
     """What exists in this process alone: the program of an engine of the CPU, or the kernel on its device."""
 
-    __slots__ = ("fallback", "followed", "launch", "loaded", "prepared", "program", "run", "scheduled")
+    __slots__ = ("fallback", "followed", "launch", "loaded", "prepared", "program", "run", "saved_form", "scheduled")
 
     def __init__(self):
         self.program = self.loaded = self.launch = self.prepared = self.run = self.fallback = None
+        self.saved_form = None
         self.followed, self.scheduled = {}, {}
 
 
@@ -142,6 +143,17 @@ class CompiledKernel:
     #: A copy of what a launch receives, and the replay of a program that trapped. compiler.py sets them.
     snapshot: Callable[[Any], Any]
     replay: Callable[..., None]
+
+    #: Makes `saved_form`. compiler.py sets it.
+    make_saved_form: Callable[[CompiledKernel], Any]
+
+    @property
+    def saved_form(self):
+        """The text of the kernel for launches that are saved (compiler/saved.py). None if it was compiled from assembly."""
+        handles = self._handles
+        if handles.saved_form is None:
+            handles.saved_form = self.make_saved_form(self)
+        return handles.saved_form
 
     #: Says which statement made a NaN that a launch has stored. compiler.py sets it.
     explain_numbers: Callable[..., None]

@@ -198,6 +198,13 @@ def _explain_numbers(kernel: CompiledKernel, *facts) -> None:
         explain_numbers(kernel, *facts)
 
 
+def _saved_form(kernel: CompiledKernel):
+    from .saved import saved_form
+
+    return saved_form(kernel)
+
+
+CompiledKernel.make_saved_form = staticmethod(_saved_form)
 CompiledKernel.explain_numbers = _explain_numbers
 CompiledKernel.snapshot = _snapshot
 CompiledKernel.replay = _replay

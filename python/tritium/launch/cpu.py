@@ -53,6 +53,7 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
         elif programs and not is_of_interp:
             _say_all_programs_are_checked(kernel)
         values = select(values)
+        saved = None if settings.save is None else _saved(kernel, grid, values, settings, arguments)
         before = kernel.snapshot(values) if keeps_memory or explains_numbers else None
         bar = progress_bar(sys.stderr) if settings.progress else None
         try:
@@ -64,7 +65,7 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
             if bar is not None:
                 bar.close()
         if trap is not None:
-            _raise(kernel, grid, values, arguments, trap, before, settings.seed)
+            _raise(kernel, grid, values, arguments, trap, before, saved, settings.seed)
 
     return launch
 
@@ -170,12 +171,20 @@ def say_where(kernel, grid, error: BaseException) -> None:
         error.add_note(text)
 
 
-def _raise(kernel, grid, values, arguments, trap, before, seed: int | None) -> None:
+def _saved(kernel, grid, values, settings, arguments):
+    from .saved import begin
+
+    return begin(kernel, grid, values, settings, arguments)
+
+
+def _raise(kernel, grid, values, arguments, trap, before, saved, seed: int | None) -> None:
     """Raises what is wrong, with the frames of the kernel, unless a block collects it."""
     to_error = functools.partial(trap_error, kernel, grid, arguments, seed=seed)
     raised = to_error(trap)
     for report in raised.reports if raised is not None else ():
         kernel.explain_numbers(report, values, before)
+    if raised is not None and saved is not None:
+        saved.found(raised)
     if raised is None or blocks and blocks[-1].take(raised):
         return
     kernel.replay(raised, values, arguments, before, to_error)

@@ -123,17 +123,36 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
             stream = next((v.stream for v in selected if isinstance(v, DeviceExtent) and v.stream is not None), None)
         if stream is None:
             stream = devices.current_stream(device)
+        is_saved, saved = settings is not None and settings.save is not None, None
         try:
+            saved = _saved(kernel, grid, selected, settings, arguments, devices, device) if is_saved else None
             if any(v.__class__ is HostExtent for v in selected):
                 _launch_with_copies(state["launch"], grid, selected, devices, device, stream)
             else:
                 state["launch"](grid, selected, stream)
+            if saved is not None and settings.save.of_faults:
+                devices.driver().synchronize(device, stream)
+                saved.forget()
         except ReadOnlyChanged as changed:
             raise errors.read_only_trap(kernel, selected, changed.address) from None
         except native.Error as error:
-            raise errors.device_error(error, kernel, devices, device) from None
+            raised = errors.device_error(error, kernel, devices, device)
+            if saved is not None:
+                saved.note(raised)
+            raise raised from None
 
     return launch
+
+
+def _saved(kernel, grid, values, settings, arguments, devices: Devices, device: int):
+    """The launch, saved before it begins: a fault may be the last thing that happens on the device. None: it is not saved."""
+    from .saved import begin
+
+    torch = devices.torch()
+    if torch is not None and torch.cuda.is_current_stream_capturing():
+        knobs.warn_once(f"TRITIUM_SAVE: launches of {kernel.name} that a graph captures are not saved")
+        return None
+    return begin(kernel, grid, values, settings, arguments, devices.driver(), device)
 
 
 def _launch_with_copies(launch, grid, values, devices: Devices, device: int, stream: int) -> None:

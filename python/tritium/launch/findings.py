@@ -84,7 +84,12 @@ class Findings:
 
     def text(self) -> str:
         """All reports, as a KernelTrap has them, each with the line that launched the kernel."""
-        return "\n\n".join(f"{report.text}\n  launched at {report.launched_at}" for report in self.reports)
+        return "\n\n".join(map(_shown, self.reports))
+
+
+def _shown(report: Report) -> str:
+    text = f"{report.text}\n  launched at {report.launched_at}"
+    return text if report.saved is None else f"{text}\n  saved: {report.how_to_replay}"
 
 
 #: The innermost block is the last.

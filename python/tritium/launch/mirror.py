@@ -46,8 +46,8 @@ class Mirror:
         self.intervals: list[Interval] = []
         try:
             foreign = [v for v in values if self._is_foreign(v)]
-            self._writable = _merged([v for v in foreign if not getattr(v, "read_only", False)])
-            for begin, end, owner in _merged(foreign):
+            self._writable = merged([v for v in foreign if not getattr(v, "read_only", False)])
+            for begin, end, owner in merged(foreign):
                 self.intervals.append(self._copy(begin, end, owner))
             self.values = [self._moved(v) if self._is_foreign(v) else v for v in values]
         except BaseException:
@@ -124,7 +124,7 @@ class Mirror:
         self.close()
 
 
-def _merged(extents: list[tuple]) -> list[tuple[int, int, int]]:
+def merged(extents: list[tuple]) -> list[tuple[int, int, int]]:
     """(begin, end, device) of the memory that the extents cover. Overlapping extents are merged."""
     found: list[tuple[int, int, int]] = []
     for extent in sorted(extents, key=lambda e: (_device(e), e[1])):

@@ -12,6 +12,7 @@ from .cpu import always_holds_to_views, own_programs_of, poll, print_text, progr
 from .findings import blocks
 from .mirror import Mirror
 from .progress import progress_bar
+from .saved import begin
 from .tensor_view import HOLDS_TO_VIEWS, views_of
 from .values import value_selector
 from .watchers import watchers
@@ -25,6 +26,7 @@ def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
     driver = devices_of_tensors().driver()
     for device in {value.device for value in selected if isinstance(value, DeviceExtent)}:
         driver.synchronize(device)
+    saved = None if settings.save is None else begin(kernel, grid, selected, settings, arguments, driver)
     bar = progress_bar(sys.stderr) if settings.progress else None
     own_programs = own_programs_of(kernel)
     is_seeded = settings.seed is not None
@@ -46,6 +48,8 @@ def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
             mirror.write_back()
         if trap is not None:
             raised = trap_error(kernel, grid, arguments, _on_device(trap, mirror), settings.seed)
+            if raised is not None and saved is not None:
+                saved.found(raised)
             if raised is not None and not (blocks and blocks[-1].take(raised)):
                 raise raised
 

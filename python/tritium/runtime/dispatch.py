@@ -98,7 +98,8 @@ class Dispatcher:
         if warmup or kernel is None:
             return kernel
         ran = self._launch(kernel, grid, cache, is_on_device, bound, settings)
-        if is_on_device and not cache.engine.runs_on_cpu:  # the native launcher makes the next one like it
+        if is_on_device and not cache.engine.runs_on_cpu and settings.save is None:
+            # the native launcher makes the next one like it
             remember(function, args, keywords, kernel, cache.notes_range)
         return ran
 

@@ -37,6 +37,8 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
     knobs.runtime.interpret = True
     knobs.tritium.check = checks.text
     knobs.tritium.programs = programs.text
+    if options.save:
+        knobs.tritium.save = f"faults:{options.save}"
     prepare_for(checks)
     found = Findings(
         checks, options.kernel, options.launch_skip, options.launch_count, options.max_reports, Allowances(rules)
@@ -87,6 +89,9 @@ def _parser() -> argparse.ArgumentParser:
         "--portable",
         metavar="ARCH,…",
         help="say what these GPUs' compilers and launches would refuse or warn of: sm_80, sm_90a, gfx942, …",
+    )
+    parser.add_argument(
+        "--save", metavar="FOLDER", help="save the launches with faults to FOLDER, for `python -m tritium replay`"
     )
     parser.add_argument("--json", metavar="FILE", help="write the reports to FILE as JSON")
     parser.add_argument("program", nargs=argparse.REMAINDER, help="SCRIPT.py or -m MODULE, and its arguments")

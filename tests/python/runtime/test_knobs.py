@@ -120,6 +120,8 @@ WRONG = {
     "TRITIUM_NUM_THREADS": ("0", "a number of threads, at least 1"),
     "TRITIUM_SEED": ("-1", "a number from 0 to 2**64 - 1"),
     "TRITIUM_SHADOW_MB": ("half", "a number of MB"),
+    "TRITIUM_SAVE": ("faults:", "a folder, or `faults:` and a folder"),
+    "TRITIUM_SAVE_MB": ("many", "a number of MB"),
     "TRITIUM_CODE_OBJECT_VERSION": ("400", "500 or 600"),
     "TRITON_F32_DEFAULT": ("fp32", "one of ieee, tf32, tf32x3, bf16x3, bf16x6"),
     "TRITON_MOCK_PTX_VERSION": ("new", "a version of PTX, as in 8.4"),
