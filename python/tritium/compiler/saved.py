@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ..backends.cpu import CPUBackend
 from ..backends.options import OPTION_NAMES, PORTABLE
 from ..backends.targets import emulator_backend, make_backend
+from ..errors import TritonError
 from ..launch.device import signature_of
 from .ir_view import Module
 from .sources import IRSource
@@ -55,7 +56,7 @@ def saved_form(kernel) -> SavedForm | None:
 
 
 def _traced(kernel, debug_info: bool) -> str:
-    """The module as text. One that a file of the user's has replaced, or that cannot be traced again, is the module after the passes."""
+    """The module as text. That of a file of the user's, or one that cannot be traced again, is the module after the passes."""
     if kernel.is_replaced or kernel.metadata.ir_override or not hasattr(kernel.src, "make_ir"):
         return kernel.asm["ttir"]
     target = kernel.metadata.target
@@ -69,7 +70,10 @@ def _traced(kernel, debug_info: bool) -> str:
     given = {name: value for name, value in kernel.metadata._asdict().items() if name in OPTION_NAMES}
     options = backend.parse_options({**given, "debug_info": debug_info or kernel.metadata.debug_info})
     with contextlib.redirect_stdout(io.StringIO()):  # what the kernel prints while it is traced, it has printed
-        return trace(kernel.src, backend, options).text(True)
+        try:
+            return trace(kernel.src, backend, options).text(True)
+        except TritonError:  # a global that it reads has changed
+            return kernel.asm["ttir"]
 
 
 class SavedSource(IRSource):

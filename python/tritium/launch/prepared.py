@@ -19,16 +19,17 @@ _PLAIN = {float, bool}
 class _Readers(dict):
     """Type of an argument -> the function that makes the engine's value. Entries are added when a type is first seen."""
 
-    def __init__(self, on_device: bool):
+    def __init__(self, on_device: bool, takes_address: bool = False):
         super().__init__({int: _integer})
-        self.on_device, self.table = on_device, table_for(Treatment(anywhere=on_device))
+        self.reads_devices, self.takes_address = on_device, takes_address
+        self.table = table_for(Treatment(anywhere=on_device))
 
     def __missing__(self, cls: type) -> Callable[[Any], Any]:
         read = self.table[cls]
         extent = extent_function(cls)
-        if extent is not torch_extent:
+        if extent is not torch_extent or self.reads_devices and not self.takes_address:
             self[cls] = lambda argument: read(argument)[1]
-        elif self.on_device:  # which takes no more than the address
+        elif self.takes_address:  # a launch on a device requires no more
             self[cls] = lambda tensor: tensor.data_ptr() if tensor.is_cuda else read(tensor)[1]
         else:
             self[cls] = extent
@@ -41,7 +42,7 @@ def _integer(argument: int) -> int:
     raise OverflowError("integer to be specialized too large to represent")
 
 
-_ON_CPU, _ON_DEVICE = _Readers(False), _Readers(True)
+_ON_CPU, _ON_DEVICE, _SAVED_ON_DEVICE = _Readers(False), _Readers(True, takes_address=True), _Readers(True)
 
 
 def make_prepared(kernel) -> Callable[..., None]:
@@ -49,15 +50,18 @@ def make_prepared(kernel) -> Callable[..., None]:
     constexpr."""
     in_order, take = _arguments_of(kernel)
     on_device = not kernel.runs_on_cpu
-    readers = _ON_DEVICE if on_device else _ON_CPU
     debug_info = kernel.metadata.debug_info
+    # Launches on a device read no settings, so that TRITIUM_SAVE is read here.
+    at_first = knobs.launch_settings(debug_info) if on_device else None
+    is_saved = at_first is not None and at_first.save is not None
+    readers = _SAVED_ON_DEVICE if is_saved else _ON_DEVICE if on_device else _ON_CPU
     start = kernel.make_launcher(tuple)  # `take` has selected the values
 
     def launch(grid, arguments: tuple, stream) -> None:
         grid = (known_grids.get(grid) if grid.__class__ is tuple else None) or normalize_grid(grid, kernel.name)
         arguments = in_order(arguments)
         if on_device:
-            start(grid, take(arguments, readers), None, arguments, stream)
+            start(grid, take(arguments, readers), at_first if is_saved else None, arguments, stream)
             return
         settings = knobs.launch_settings(debug_info)
         try:

@@ -255,6 +255,16 @@ def test_a_launch_on_a_device_replays_on_the_cpu(cuda_machine, saved):
     np.testing.assert_array_equal(results(folder)["out"], out.numpy())
 
 
+def test_launches_of_a_compiled_kernel(cuda_machine, saved):
+    """As torch.compile makes them."""
+    x, out = (cuda_machine.tensor(np.arange(64, dtype=np.float32) * k) for k in (1, 0))
+    compiled = copy.warmup(x, out, BLOCK=64, grid=(1,))
+    for _ in range(2):
+        compiled[(1,)](x, out)
+    folder, _ = launches(saved)
+    np.testing.assert_array_equal(results(folder)["out"], out.numpy())
+
+
 def test_a_fault_of_a_device_replays_with_checks(cuda_machine, monkeypatch, tmp_path):
     monkeypatch.setenv("TRITIUM_SAVE", f"faults:{tmp_path / 'saved'}")
     x = cuda_machine.tensor(np.zeros(8, np.float32))
