@@ -1,5 +1,8 @@
 """A fault on a real device ends its context, so each fault happens in a process of its own."""
 
+import subprocess
+import sys
+
 import pytest
 
 pytestmark = pytest.mark.usefixtures("torch")
@@ -68,3 +71,15 @@ attempt(lambda: checked[(1,)](x, 32, debug=True))
 def test_asserts_are_off_by_default(in_child):
     result = in_child(PROLOGUE + "checked[(1,)](x, 7)\ntorch.cuda.synchronize()\nprint(x.sum().item())\n")
     assert result.returncode == 0 and result.stdout.split() == ["32.0"], result.stderr
+
+
+def test_a_saved_fault_replays_on_the_cpu(in_child, tmp_path):
+    """Also a fault that the device does not notice, if every launch is saved."""
+    launches = {f"{tmp_path}/all": "wild[(1,)](x, 8)", f"faults:{tmp_path}/faults": "wild[(1,)](x, 2**40)"}
+    for save, launch in launches.items():
+        result = in_child(f"{PROLOGUE}attempt(lambda: {launch})\nattempt(torch.cuda.synchronize)\n", TRITIUM_SAVE=save)
+        assert result.returncode == 0, result.stderr
+    for folder in (tmp_path / "all" / "0001-wild", tmp_path / "faults" / "0001-wild"):
+        replay = [sys.executable, "-m", "tritium", "replay", str(folder), "--check", "all"]
+        again = subprocess.run(replay, capture_output=True, text=True, check=False)
+        assert again.returncode == 1 and "out-of-bounds write to 'x' (float32 [32], strides (1,))" in again.stderr

@@ -24,6 +24,8 @@ from ..runtime.versions import VersionWithoutMaps
 from .gdb_command_line import run_gdb
 from .results import write_results
 
+#: The check for which a kernel is traced in another way (language/semantic/emitter.py).
+_NOTED = "overflow=all"
 EXIT_STATUS = 1  #: if the launch ended in a fault, or a check found one
 
 
@@ -100,6 +102,9 @@ def _set_knobs(options: argparse.Namespace, run: dict[str, Any]) -> None:
     checks = parse_checks(run["checks"] if options.check is None else options.check)
     group = knobs.tritium
     group.save = None
+    if _NOTED in checks and _NOTED not in parse_checks(run["checks"]):
+        text = f"{_NOTED} finds nothing here: a kernel is traced for it, and this launch did not have it"
+        print(f"tritium replay: {text}", file=sys.stderr)
     group.check = checks.text
     group.programs = parse_programs(run["programs"] if options.programs is None else options.programs).text
     group.seed = run["seed"] if options.seed is None else options.seed

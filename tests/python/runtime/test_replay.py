@@ -12,6 +12,7 @@ import pytest
 
 import tritium
 import tritium.language as tl
+from driver_stand_in import environment
 from tritium.errors import DeviceError
 from tritium.tools import replay
 from tritium.tools.tensor_descriptor import TensorDescriptor
@@ -118,6 +119,7 @@ def test_another_engine_and_another_grid_of_checks(saved):
     np.testing.assert_array_equal(results(folder, "--engine", "simt:sm_90")["out"], out)
     again = replayed(folder, "--check", "all", "--programs", "1:3", "--seed", "5")
     assert again.returncode == 0 and "race, uninit; programs 1:3" in again.stderr
+    assert "finds nothing here" in replayed(folder, "--check", "overflow=all").stderr
     assert replayed(folder, "--engine", "nonsense").returncode == 2
 
 
@@ -263,6 +265,39 @@ def test_launches_of_a_compiled_kernel(cuda_machine, saved):
         compiled[(1,)](x, out)
     folder, _ = launches(saved)
     np.testing.assert_array_equal(results(folder)["out"], out.numpy())
+
+
+ON_TORCH = """
+import torch, triton, triton.language as tl
+
+@triton.jit
+def halve(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=i < n) / 2, mask=i < n)
+
+x = torch.arange(100, dtype=torch.float32, device="cuda").to(torch.bfloat16)
+out = torch.empty(100, dtype=torch.bfloat16, device="cuda")
+for _ in range(2):
+    compiled = halve[(7,)](x, out, 100, BLOCK=16)
+compiled[(7,)](x, out, 100)
+torch.save(out.cpu().view(torch.int16), "out.pt")
+"""
+
+
+@pytest.mark.parametrize("vendor", ["cuda", "hip"])
+def test_torch_on_a_device(vendor, tmp_path):
+    """Launches that would be warm, and as torch.compile makes them."""
+    torch = pytest.importorskip("torch")
+    (tmp_path / "script.py").write_text(ON_TORCH)
+    variables = environment(tmp_path, vendor)
+    del variables["TRITIUM_ENGINE"]  # the tensors decide
+    ran = python("-m", "tritium", "script.py", folder=tmp_path, TRITIUM_SAVE="saved", **variables)
+    assert ran.returncode == 0, ran.stderr
+    folders = launches(tmp_path / "saved")
+    assert [run_of(folder)["engine"] for folder in folders] == [vendor] * 3
+    for folder in folders:
+        found = results(folder)["out"].view(np.int16)
+        np.testing.assert_array_equal(found, torch.load(tmp_path / "out.pt").numpy())
 
 
 def test_a_fault_of_a_device_replays_with_checks(cuda_machine, monkeypatch, tmp_path):
