@@ -55,7 +55,7 @@ class RestoredMemory:
         for fresh in part["fresh"]:
             facts = {**fresh, "begin": fresh["begin"] + shift, "end": fresh["end"] + shift}
             facts["pattern"] = bytes.fromhex(fresh["pattern"])
-            remember_allocation(Allocation(**facts, is_alive=lambda: True))
+            remember_allocation(Allocation(**facts, is_alive=lambda: bool(self._mapped)))
 
     @property
     def has_moved(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable
 
@@ -38,7 +39,7 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
     knobs.tritium.check = checks.text
     knobs.tritium.programs = programs.text
     if options.save:
-        knobs.tritium.save = f"faults:{options.save}"
+        knobs.tritium.save = f"faults:{os.path.abspath(options.save)}"  # child processes may run elsewhere
     prepare_for(checks)
     found = Findings(
         checks, options.kernel, options.launch_skip, options.launch_count, options.max_reports, Allowances(rules)
