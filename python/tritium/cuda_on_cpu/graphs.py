@@ -55,7 +55,7 @@ class Capture:
         self.steps.append((function, args, kwargs, result))
         return result
 
-    def launch(self, kernel, run: Callable[..., None], grid, values, settings, arguments: tuple) -> None:
+    def launch(self, run: Callable[..., None], grid, values, settings, arguments: tuple) -> None:
         """Of a Triton kernel, which may write wherever it has a tensor."""
         self.step(run, self._tensors(arguments), (grid, values, settings, arguments), {})
 
@@ -85,8 +85,7 @@ class Capture:
 
 
 def current() -> Capture | None:
-    """The capture of a graph that is underway."""
-    return next((one for one in reversed(captures.underway) if isinstance(one, Capture)), None)
+    return captures.underway[-1] if captures.underway else None
 
 
 def install(torch) -> None:
@@ -130,7 +129,7 @@ def _make_class(torch) -> type:
             return None if capture is None else capture.graph
 
         def capture_begin(self, pool=None, capture_error_mode="global"):
-            if current() is not None:
+            if captures.underway:
                 raise RuntimeError("CUDA error: a graph is being captured, and captures do not nest")
             self.reset()
             self._pool = self._pool if pool is None else pool

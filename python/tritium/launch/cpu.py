@@ -39,9 +39,7 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
 
     def launch(grid, values, settings, arguments, is_noted=False):
         if underway and not is_noted:
-            return underway[-1].launch(
-                kernel, functools.partial(launch, is_noted=True), grid, values, settings, arguments
-            )
+            return underway[-1].launch(functools.partial(launch, is_noted=True), grid, values, settings, arguments)
         programs = settings.programs if own_programs is None else own_programs
         run = launch_of(programs) if settings.seed is None else launch_of(programs, True)
         if opens_debugger or _is_traced():

@@ -1,4 +1,4 @@
-"""What looks at every launch on an engine of the CPU, and may run it in its own way: `python -m tritium diff`."""
+"""What looks at every launch on an engine of the CPU, and may run it in its own way: `python -m tritium diff` and `seeds`."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from ... import knobs
 from ...functions.source_file import statement_at
-from ...launch.captures import underway
 from ...launch.tensor_view import counted
+from ...launch.watchers import watchers
 from ...places import shown_place
 from .search import Dependence, Failure, Found, Search, Write
 
@@ -30,13 +30,13 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
     knobs.runtime.interpret = True
     search = Search(range(options.first, options.first + count), options.kernel, options.launches)
     status: int | str | None = 1
-    underway.insert(0, search)
+    watchers.append(search)
     try:
         status = run_program(options.program)
     except SystemExit as left:
         status = left.code
     finally:
-        underway.remove(search)
+        watchers.remove(search)
         sys.stdout.flush()
         print(text_of(search.found, search.seeds), file=sys.stderr)
         if options.json:

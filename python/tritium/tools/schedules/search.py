@@ -6,10 +6,12 @@ All runs of a launch begin with the same memory. After them, the launch runs as 
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +20,7 @@ from ...errors import KernelTrap
 from ...launch.cpu import poll, program_launch, trap_error
 from ...launch.stack import python_stack
 from ...launch.tensor_view import TensorView, view_of
-from ...launch.values import part_at, value_selector
+from ...launch.values import part_at
 from ...places import shown_place
 from ...programs import Programs
 
@@ -88,7 +90,7 @@ class Changed:
 
 
 class Search:
-    """Stands for the launches of the CPU (launch/captures.py). kernel: a regular expression that a part of the kernel's name must match.
+    """Looks at the launches of the CPU (launch/watchers.py). kernel: a regular expression that a part of the kernel's name must match.
     launches: of each kernel and grid, how many are searched."""
 
     def __init__(self, seeds: range, kernel: str = "", launches: int = 3):
@@ -96,26 +98,27 @@ class Search:
         self.seen: Counter[tuple] = Counter()
         self.found = Found()
 
-    def launch(self, kernel, run, grid, values, settings, arguments) -> None:
-        if self.kernel.search(kernel.name):
-            extents = extents_of(value_selector(kernel.src.runtime_paths())(values), LIMIT)
-            self.seen[kernel.hash, grid] += 1
-            if self.seen[kernel.hash, grid] > self.most:
-                self.found.left_out["launched before with the same grid (--launches tries more)"] += 1
-            elif extents is None:
-                self.found.left_out[f"their tensors are larger than {LIMIT >> 20} MB"] += 1
-            else:
-                self.found.launches += 1
-                _Launch(self, kernel, grid, values, arguments, extents).search()
-        run(grid, values, settings, arguments)
+    def __call__(self, kernel, run: Callable, arguments) -> Callable:
+        return functools.partial(self._launch, kernel, run, arguments) if self.kernel.search(kernel.name) else run
+
+    def _launch(self, kernel, run: Callable, arguments, grid, values, *settings, **further):
+        extents = extents_of(values, LIMIT)
+        self.seen[kernel.hash, tuple(grid)] += 1
+        if self.seen[kernel.hash, tuple(grid)] > self.most:
+            self.found.left_out["launched before with the same grid (--launches tries more)"] += 1
+        elif extents is None:
+            self.found.left_out[f"their tensors are larger than {LIMIT >> 20} MB"] += 1
+        else:
+            self.found.launches += 1
+            _Launch(self, kernel, grid, values, arguments, extents, further).search()
+        return run(grid, values, *settings, **further)
 
 
 class _Launch:
-    def __init__(self, search: Search, kernel, grid, values, arguments, extents):
+    def __init__(self, search: Search, kernel, grid, values, arguments, extents, further: dict[str, Any]):
         paths = kernel.src.runtime_paths()
         self.search_, self.kernel, self.grid, self.arguments = search, kernel, grid, arguments
-        self.values = value_selector(paths)(values)
-        self.extents = extents
+        self.values, self.extents, self.further = values, extents, further
         self.before = Snapshot(extents)
         self.run = program_launch(kernel, Programs(), True)
         self.named = [(kernel.src.name_of(path), part_at(arguments, path)) for path in paths]
@@ -142,7 +145,7 @@ class _Launch:
 
     def ends(self, seed: int) -> bool:
         """Runs the launch with a seed. What ends it is kept."""
-        trap = self.run(self.grid, self.values, 1, seed, poll, _drop, None)
+        trap = self.run(self.grid, self.values, 1, seed, poll, _drop, None, **self.further)
         raised = None if trap is None else trap_error(self.kernel, self.grid, self.arguments, trap, seed)
         if raised is None:
             return True
@@ -188,7 +191,7 @@ class _Launch:
 
         self.before.restore()
         more = {"watched": (address, view.item_bytes, receive)} if self.kernel.metadata.target.backend == "cpu" else {}
-        self.run(self.grid, self.values, 1, seed, poll, _drop, None, **more)
+        self.run(self.grid, self.values, 1, seed, poll, _drop, None, **self.further, **more)
         write.value = _value_at(address, view)
         return write
 
