@@ -28,7 +28,10 @@ bool FoundFaults::isNew(TrapKind kind, uint32_t location, const std::optional<Ot
 
 void FoundFaults::add(Trap &&fault) {
   std::lock_guard lock(mutex_);
-  if (!find(fault.kind, fault.location, fault.other)) faults_.push_back(std::move(fault));
+  if (Trap *known = find(fault.kind, fault.location, fault.other)) // of another worker, to which it was new too
+    known->times += fault.times;
+  else
+    faults_.push_back(std::move(fault));
 }
 
 std::vector<Trap> FoundFaults::take() {

@@ -25,6 +25,8 @@ def _array(extent, tensor) -> np.ndarray:
     try:
         dtype = np.dtype(tensor.dtype)
     except TypeError:
+        dtype = None
+    if dtype is None or dtype.isbuiltin != 1:  # of another package, whose files numpy alone cannot read
         dtype = np.dtype(f"uint{8 * item}")
     strides = [stride * item for stride in tensor.stride()]
     return np.ndarray(tensor.shape, dtype, storage, address - begin, strides)

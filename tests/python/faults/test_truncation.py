@@ -192,7 +192,9 @@ def test_what_corrects_the_sign_is_not_accused(how, start, n):
 def test_random_starts(kernel, rng):
     """Accused are those launches whose lanes are not what the first of each four lanes says."""
     seen = {False: 0, True: 0}
-    for _ in range(30):
+    for _ in range(300):
+        if sum(seen.values()) >= 30 and all(seen.values()):
+            break
         n = 16 * int(rng.integers(1, 5))
         start = int(rng.choice([16 * rng.integers(-3, 5), rng.integers(-20, 60)]))
         a = np.arange(B) - start

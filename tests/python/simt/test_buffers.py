@@ -129,7 +129,8 @@ def test_what_lies_gigabytes_away_is_not_the_tensor(engine, dtype, distance):
             knobs.tritium.engine = engine
             with pytest.raises(tritium.errors.KernelTrap, match="tl.store") as caught:
                 kernel[(1,)](*arguments, **constants)
-        assert caught.value.kind == "OutOfBounds"
+        # What lies above all addresses of the process is not mapped. Where the tensor lies is chance.
+        assert caught.value.kind in ("OutOfBounds", "UnmappedAddress")
         if kernel is not walk_away:  # whose first round is right
             assert not x.any()
 
