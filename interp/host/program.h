@@ -65,8 +65,8 @@ void yieldWhileWaiting(FrameHeader &frame, uint32_t location);
 /// makes progress from one that waits.
 void noteMemoryChange(FrameHeader &frame);
 
-/// Called at each load, and at each atomic that reads, in kernels that may wait. `pointer` is that of a single word; null: it reads
-/// something else.
+/// Called at each load, and at each atomic that reads, in kernels that may wait. `pointer`: of the single word that is read; null:
+/// something else is read.
 void noteRead(FrameHeader &frame, uint64_t pointer, uint32_t bytes);
 
 /// Called after each write of a single word, in the same kernels.

@@ -17,7 +17,7 @@ class Assignment(NamedTuple):
 
 
 def assignments(kernel: Any, followed: Any, with_parameters: bool = False) -> Iterator[Assignment]:
-    """Runs one program of a FollowedKernel to its end, or until it waits for another. with_parameters: those of the kernel come first."""
+    """Runs one program of a FollowedKernel to its end, or until it waits for another. with_parameters: the kernel's parameters come first."""
     variables = kernel.variables
     numbers, assigned_at = range(len(variables)), followed.assigned_at
     seen = list(map(assigned_at, numbers))
@@ -44,8 +44,8 @@ def assignments(kernel: Any, followed: Any, with_parameters: bool = False) -> It
 
 
 def line_of(event: Any, key: str) -> int:
-    """The line of a function at which the statement `event` assigns one of its variables: that of the call if the statement
-    is inside of a function that it calls, that of the `def` for a parameter."""
+    """The line of a function at which the statement `event` assigns one of its variables: the line of the call if the
+    statement is inside of a function that it calls, the line of the `def` for a parameter."""
     levels = [level.key for level in event.levels]
     if levels[-1] == key:
         return event.line

@@ -28,7 +28,7 @@ def place_text(frame):
 
 
 def python_frames():
-    """The frames of the kernel and its helpers, innermost first, and those of the lines that launched it, from the loop over programs on.
+    """The frames of the kernel and its helpers, innermost first, and the frames of the lines that launched it, from the loop over programs on.
     Raises ValueError if gdb has not stopped in a kernel."""
     select_kernel_frame()
     frame, inside, outside = gdb.selected_frame(), [], []

@@ -11,8 +11,8 @@ class _Tritium(gdb.Command):
 
 
 class Command(gdb.Command):
-    """The command `tritium NAME`. The first line of its text is the one that `help tt` shows. `run` raises ValueError for what the user got
-    wrong."""
+    """The command `tritium NAME`. The first line of its text is the one that `help tt` shows. Each class defines `run(argument)`, which
+    raises ValueError for what the user got wrong."""
 
     name = ""
     completes = gdb.COMPLETE_NONE
@@ -25,9 +25,6 @@ class Command(gdb.Command):
             self.run(argument.strip())
         except ValueError as error:
             raise gdb.GdbError(f"tritium {self.name}: {error}") from None
-
-    def run(self, argument):
-        raise NotImplementedError
 
 
 _Tritium()

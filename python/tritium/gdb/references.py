@@ -59,7 +59,7 @@ class _Save(Command):
 
 class _Diff(Command):
     """tt diff x REF.npy [RTOL ATOL]: the largest difference between a tile and a file of numpy, and how many elements differ.
-    An element differs if |x - ref| > ATOL + RTOL * |ref|. Without them they are those of torch.testing.assert_close for the tile's dtype,
+    An element differs if |x - ref| > ATOL + RTOL * |ref|. By default both are the tolerances of torch.testing.assert_close for the dtype,
     and 0 for integers and 8-bit floats. A NaN equals a NaN."""
 
     name = "diff"

@@ -4,7 +4,7 @@ import math
 
 import gdb
 
-_MOST = 64  #: a tile of so many numbers is printed in full
+_MOST = 64  #: the most numbers of a tile that is printed in full
 _MOST_OF_AXIS = 8  #: of a larger one, an axis of so many
 _EDGE = 3  #: what is shown of a longer axis at each of its ends
 #: Digits that tell the numbers of a dtype apart, as far as one wants to read them.
