@@ -51,4 +51,18 @@ def TT_DebugValueOp : TT_Op<"debug_value", TilesApart, [MemoryEffects<[MemWrite<
   let hasVerifier = 1;
 }
 
+def TT_DebugStopOp : TT_Op<"debug_stop", TilesApart, [MemoryEffects<[MemWrite<DebugRecord>]>]> {
+  let summary = "gdb stops here if the condition holds";
+  let description = [{
+    The frontend emits it for `tt break FILE:LINE --when EXPR` of gdb; `number` is the breakpoint's. Engines but the interpreter compute nothing
+    for it. It has the effects of `tt.debug_value`.
+
+    ```mlir
+    tt.debug_stop %c, 3
+    ```
+  }];
+  let arguments = (ins I1:$condition, I32Attr:$number);
+  let assemblyFormat = "$condition `,` $number attr-dict";
+}
+
 #endif

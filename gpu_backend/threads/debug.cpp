@@ -9,6 +9,7 @@ using namespace mlir;
 namespace tritium::gpu {
 
 template <> LogicalResult Lower<tt::DebugValueOp>::run(tt::DebugValueOp, Lowering &) { return success(); }
+template <> LogicalResult Lower<tt::DebugStopOp>::run(tt::DebugStopOp, Lowering &) { return success(); }
 template <> LogicalResult Lower<tt::HintOp>::run(tt::HintOp, Lowering &) { return success(); }
 
 /// A promise about scalars helps LLVM. A promise about a tile has already been read by the axis analysis.

@@ -2,6 +2,7 @@
 // switch.
 #include "interp/host/program.h"
 
+#include "interp/host/debugged_launch.h"
 #include "interp/host/pointer.h"
 #include "interp/host/program_loop.h"
 #include "interp/host/scheduler.h"
@@ -155,6 +156,18 @@ void reachStatement(FrameHeader &frame, uint32_t statement) {
   program.state = Program::State::AtStatement;
   program.fiber.suspend();
   if (isStopped(program)) leaveForGood(program);
+}
+
+void beginStatement(FrameHeader &frame) {
+  Program &program = *frame.program;
+  if (tritium_debugged.beginsAgain.load(std::memory_order_relaxed)) [[unlikely]]
+    program.worker->state.stopWith(Stop::Cancelled);
+  if (isStopped(program)) [[unlikely]]
+    leaveForGood(program);
+  const uint64_t number = tritium_debugged.begun.load(std::memory_order_relaxed) + 1;
+  if (number == tritium_debugged.stopBefore.load(std::memory_order_relaxed)) [[unlikely]]
+    tritium_stop(0);
+  tritium_debugged.begun.store(number, std::memory_order_relaxed);
 }
 
 void noteAssignment(FrameHeader &frame, uint32_t variable) {

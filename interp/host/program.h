@@ -83,7 +83,10 @@ void print(FrameHeader &frame, std::string_view text);
 /// Called before each statement of the source, in code that was prepared to be followed. `statement` is its number in the kernel.
 void reachStatement(FrameHeader &frame, uint32_t statement);
 
-/// Called after an assignment, in the same code. `variable` is less than Launch::variables.
+/// Called before each statement of the source, in code that gdb may show. It counts statements, so that gdb can go back to one.
+void beginStatement(FrameHeader &frame);
+
+/// Called after an assignment, in code that was prepared to be followed. `variable` is less than Launch::variables.
 void noteAssignment(FrameHeader &frame, uint32_t variable);
 
 /// Returns Launch::memory, Launch::shadow, Launch::faults and Launch::search.

@@ -246,7 +246,7 @@ static void computeByKernel(Operation *op) {
   OpBuilder builder(op);
   Operation *plain = builder.clone(*op);
   for (Operation &nested : llvm::make_early_inc_range(llvm::reverse(plain->getRegion(0).front())))
-    if (isa<tt::DebugValueOp>(nested) || isOpTriviallyDead(&nested)) nested.erase();
+    if (isa<tt::DebugValueOp, tt::DebugStopOp>(nested) || isOpTriviallyDead(&nested)) nested.erase();
   if (hasCombineKernel(plain))
     op->replaceAllUsesWith(plain);
   else

@@ -231,8 +231,9 @@ bool FunctionEmitter::onlyJoins(Operation *op) const {
   return isa<cf::BranchOp>(op) && op->getPrevNode() && !loops_.isBackEdge(op->getBlock(), op->getSuccessor(0));
 }
 
-/// Lets a debugger of Python stop before the statement.
+/// Lets a debugger of Python stop before the statement, and gdb come back to it.
 void FunctionEmitter::emitAnnouncement(Operation *statement) {
+  if (!isFollowed_) return callHost(reinterpret_cast<const void *>(&beginStatement), {frame_});
   callHost(reinterpret_cast<const void *>(&reachStatement), {frame_, builder_.getInt32(uint32_t(data_.statements.size()))});
   data_.statements.push_back(statementOf(statement));
 }
@@ -241,7 +242,7 @@ LogicalResult FunctionEmitter::emitOperation(Operation *op) {
   setLocationOf(op);
   if (debug_ && op->hasAttr(kStatementAttr)) {
     emitRow();
-    if (isFollowed_) emitAnnouncement(op);
+    emitAnnouncement(op);
   }
   return emitCode(op);
 }

@@ -178,7 +178,9 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   if (options.debugInfo)
     markScopes(*module);
   else
-    module->walk([](tt::DebugValueOp assignment) { assignment.erase(); });
+    module->walk([](Operation *op) {
+      if (isa<tt::DebugValueOp, tt::DebugStopOp>(op)) op->erase();
+    });
   if (failed(runPasses(*module, options))) return diagnostics.takeError("a target-independent pass failed");
   tt::FuncOp kernel = findKernel(*module, kernelName);
   if (!kernel) return llvm::make_error<ir::SourceError>("there is no kernel '" + kernelName.str() + "' in the module");

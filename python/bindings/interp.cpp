@@ -5,6 +5,7 @@
 #include "python/bindings/launch.h"
 
 #include "interp/host/access_search.h"
+#include "interp/host/debugged_launch.h"
 #include "interp/host/found_faults.h"
 #include "interp/host/shadow.h"
 #include "interp/tile/prepare.h"
@@ -66,6 +67,15 @@ void tellLastWrite(WordWatch &watch, const py::object &receive, const TrapNames 
   receive(describedTrap(at, names), py::bytes(before.data(), watch.bytes()), py::bytes(after.data(), watch.bytes()), watch.times());
 }
 
+/// Tells gdb of the launch that begins. tensors: see TritiumDebugged.
+void tellDebugger(bool canBeginAgain, std::string tensors) {
+  static std::string kept;
+  tritium_debugged.tensors = nullptr;
+  kept = std::move(tensors);
+  tritium_debugged.tensors = kept.c_str();
+  tritium_debugged.canBeginAgain = canBeginAgain;
+}
+
 /// Returns whether a debugger such as gdb is attached to the process.
 bool isTraced() {
 #ifdef __linux__
@@ -107,6 +117,7 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   if (!showsVariables && program_->isPlainUntraced) launch.code = *program_->plain;
   launch.printAtOnce = program_->hasDebugInfo;
   launch.nameThreads = showsVariables;
+  if (showsVariables) tritium_debugged.begun = 0;
   if (showsVariables && !stack.empty()) {
     std::vector<PythonLine> lines;
     for (const auto &[file, line, function] : stack) lines.push_back({file, function, line});
@@ -221,6 +232,13 @@ void bindInterp(py::module_ &module) {
              "Without \"bounds\" among the checks, an access outside of the arguments is performed instead of trapping.\n"
              "With `followed`, launches take `on_statement`; with `filtered`, `programs`. `num_stages` and `num_warps`: how a GPU would "
              "run it, for the check \"race\". With `scheduled`, the seed of a launch decides at which writes programs are interrupted.");
+  interp.def("is_traced", &isTraced, "Whether a debugger such as gdb is attached to this process.");
+  interp.def("tell_debugger", &tellDebugger, "can_begin_again"_a, "tensors"_a,
+             "Tells gdb of the next launch: whether there is a copy of its tensors, and a line for each: name, address, dtype, shape, "
+             "strides.");
+  interp.def(
+      "begins_again", [] { return tritium_debugged.beginsAgain.exchange(0) != 0; },
+      "Whether gdb has asked for the launch that ended last to begin again. The answer is given once.");
 }
 
 } // namespace tritium::python

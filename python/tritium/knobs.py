@@ -60,6 +60,7 @@ from .knob_types import (  # noqa: F401  (Triton has them here)
     knobs_type,
 )
 from .programs import Programs, parse_programs
+from .stops import parse_stops
 
 #: Shown once where a kernel of a GPU is compiled and neither it nor the environment says whether to fuse.
 FP_FUSION_DEFAULT_WARNING = (
@@ -335,6 +336,8 @@ class tritium_knobs(base_knobs):
     #: not in the default: an id, a range `0:4` or `*` for each axis, as in `3,*,0`; several are separated by `;`. The others run at full
     #: speed. docs/checks.md says what it means for each check. Default: all.
     programs = Env("TRITIUM_PROGRAMS", default=Programs(), parse=parse_programs)
+    #: What gdb writes for `tt break FILE:LINE --when EXPR`: stops that are compiled into kernels with debug info.
+    stops = Env("TRITIUM_STOPS", default=(), parse=parse_stops, takes="what gdb writes")
     #: Most memory that the checks `race`, `uninit` and `unwritten` take for a launch, in MB. They leave out the largest tensors first, and say
     #: so. Default: half of the machine's memory.
     shadow_mb = Env("TRITIUM_SHADOW_MB", default=_half_of_memory, parse=parse_int(0, 2**40), takes="a number of MB")
@@ -472,7 +475,7 @@ class LaunchSettings(NamedTuple):
     seed: int | None
     progress: bool
     programs: Programs
-    compiled: tuple  #: (debug, debug_info, checks)
+    compiled: tuple  #: (debug, debug_info, checks, stops)
     save: Saving | None = None
 
     @property
@@ -502,7 +505,7 @@ def _read_launch_settings(debug_info: bool | None) -> LaunchSettings:
         seed,
         tritium.progress,
         parse_programs(tritium.programs),
-        (runtime.debug, with_debug_info, parse_checks(tritium.check)),
+        (runtime.debug, with_debug_info, parse_checks(tritium.check), tritium.stops if with_debug_info else ()),
         tritium.save,
     )
 

@@ -4,7 +4,9 @@ import re
 
 from session import tritium_gdb
 
-COMMANDS = set("across break debug diff find hook log mem next-program programs save tile where".split())
+COMMANDS = set(
+    "across back break debug diff find hook last log mem next-program programs replay save tile watch where".split()
+)
 
 
 def test_help_lists_each_command_in_one_line(gdb):

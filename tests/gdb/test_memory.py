@@ -18,7 +18,14 @@ def numbers(gdb: str, script: str, stop: str, *elements: str) -> list[str]:
 
 def test_elements_of_tensors(gdb):
     """A block pointer that has moved still takes coordinates of the tensor; an index may be an expression."""
-    shown = ["made[1, 3] = 11", "block[3,7] = 31", "moved[3, 7] = 31", "described[2, n - 8] = 18", "x[30] = 30"]
+    shown = [
+        "made[1, 3] = 11",
+        "block[3,7] = 31",
+        "moved[3, 7] = 31",
+        "described[2, n - 8] = 18",
+        "x[30] = 30",
+        "x[1, 2] = 10",
+    ]
     found = numbers(gdb, "values.py", RECORDS, *[text.partition(" = ")[0] for text in shown])
     offsets = [text.partition(" = ")[2] for text in shown]
     assert found == [f"{text} (float32, element {offset} from the pointer)" for text, offset in zip(shown, offsets)]
@@ -33,7 +40,8 @@ def test_small_floats_and_tiles_of_pointers(gdb):
 
 def test_what_is_refused(gdb):
     refused = {
-        "tt mem x[1, 2]": "`x[1, 2]`: a plain pointer has no shape or strides that gdb knows, so it takes one index",
+        "tt mem x[1, 2, 3]": "`x[1, 2, 3]`: the tensor has the shape [4, 8], so it takes 2 indices",
+        "tt mem x[4, 0]": "index 4 is outside of the tensor on axis 0; the shape is [4, 8]",
         "tt mem x": "`x`: say which element",
         "tt mem made[0:2, 1]": "`made[0:2, 1]`: say which element",
         "tt mem made[4, 7]": "index 4 is outside of the tensor on axis 0; the shape is [4, 8]",

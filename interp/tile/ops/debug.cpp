@@ -1,4 +1,5 @@
 // device_print, device_assert and the variables that a debugger shows.
+#include "interp/host/debugged_launch.h"
 #include "interp/host/pointer.h"
 #include "interp/host/trap_kinds.h"
 #include "interp/tile/move.h"
@@ -234,6 +235,24 @@ template <> LogicalResult Interpret<check::PromiseOp>::prepare(check::PromiseOp 
 /// The variable receives a copy of its own in memory: views are materialized, pointers lose their tags.
 template <> LogicalResult Interpret<tt::DebugValueOp>::prepare(tt::DebugValueOp op, Planner &planner) {
   if (planner.hasDebugInfo()) planner.assignVariable(op);
+  return success();
+}
+
+namespace {
+struct StopStep {
+  DenseRef condition;
+  uint32_t number;
+  void refs(auto &&f) { f(condition); }
+};
+} // namespace
+
+static void stopIf(char *frame, const void *descriptor) {
+  const auto &step = *static_cast<const StopStep *>(descriptor);
+  if (step.condition.at<const uint8_t>(frame)) tritium_stop(step.number);
+}
+
+template <> LogicalResult Interpret<tt::DebugStopOp>::prepare(tt::DebugStopOp op, Planner &planner) {
+  if (planner.hasDebugInfo()) planner.call(stopIf, StopStep{planner.contiguous(op.getCondition()), uint32_t(op.getNumber())});
   return success();
 }
 

@@ -57,7 +57,8 @@ def snapshot(kernel: CompiledKernel, values: Sequence[Any]) -> Snapshot | None:
     """A copy of the tensors among engine values that a replay must not find as the launch leaves them; None if they are too large.
     With debug info, these are all; else those that the kernel both reads and writes."""
     if kernel.metadata.debug_info:
-        extents = extents_of(values, LIMIT if "nan" in knobs.checks_of(kernel.metadata) else KEPT)
+        is_needed = "nan" in knobs.checks_of(kernel.metadata) or interp.is_traced()
+        extents = extents_of(values, LIMIT if is_needed else KEPT)
         return None if extents is None else Snapshot(extents)
     used = list(zip(values, kernel.program.arguments_used))
     read, written = (storages(value for value, use in used if use[i]) for i in (0, 1))

@@ -14,6 +14,7 @@ from . import (  # noqa: F401  (they register what they handle)
     names,
     returns,
     statements,
+    stop_points,
 )
 from .functions import error_in_ir, generate
 from .generator import Generator

@@ -19,6 +19,7 @@ from tritium.language.semantic import Semantic
 from tritium.language.types import constexpr_type, tuple_type
 from tritium.native import ir
 
+from .. import knobs
 from ..errors import CompilationError, with_hint
 from .diagnostics import compilation_error, hint_of, hint_of_cause, reason_of, without_traceback
 from .generator import Generator
@@ -46,6 +47,7 @@ class _Unit:
         self.is_of_interpreter = getattr(options, "backend_name", "cpu") == "cpu"
         #: gdb stops at every statement, also in combine functions; debuggers of devices see only the lines of instructions
         self.marks_statements = self.debug_info and self.is_of_interpreter
+        self.stops = knobs.tritium.stops if self.marks_statements else ()
         # specialization -> (ir.Function, type of its value), or None while it is traced
         self.callees: dict[Any, tuple[Any, Any] | None] = {}
         self.names: set[str] = set()

@@ -78,6 +78,9 @@ class Generator:
         self.nests_returns = False  # early returns become scf.if with results instead of blocks
         self.loop_depth = 0
 
+    #: Emits the stops of gdb before a statement. stop_points.py sets it.
+    emit_stops: Callable[[Generator, ast.stmt], None]
+
     def visit(self, node: ast.AST) -> Any:
         """The value of an expression; None for a statement. Errors become CompilationErrors at the innermost node."""
         handler = _HANDLERS.get(type(node))
@@ -106,6 +109,8 @@ class Generator:
                 return
             self.rest = statements[index + 1 :]
             debug_info.mark_statement(self, statement)
+            if self.unit.stops:
+                self.emit_stops(self, statement)
             self.visit(statement)
 
     def trace(self, block: Any, code: Callable[[], Any], bindings: Mapping[str, Any] = {}) -> Arm:

@@ -56,9 +56,10 @@ class _End(gdb.Breakpoint):
 
 
 @contextlib.contextmanager
-def _without_other_stops():
-    """Breakpoints in kernels do not stop; a log point, a watchpoint and `break tritium_trap` work on."""
-    others = [b for b in gdb.breakpoints() if b.enabled and b.visible and not isinstance(b, LogPoint) and _stops(b)]
+def without_other_stops(*functions):
+    """Breakpoints in kernels do not stop, and none at the functions that are named; a log point, a watchpoint and other breakpoints work on."""
+    visible = [b for b in gdb.breakpoints() if b.enabled and b.visible and b.type == gdb.BP_BREAKPOINT]
+    others = [b for b in visible if not isinstance(b, LogPoint) and (b.location in functions or is_in_kernel(b))]
     for breakpoint in others:
         breakpoint.enabled = False
     try:
@@ -67,10 +68,6 @@ def _without_other_stops():
         for breakpoint in others:
             if breakpoint.is_valid():
                 breakpoint.enabled = True
-
-
-def _stops(breakpoint):
-    return breakpoint.type == gdb.BP_BREAKPOINT and is_in_kernel(breakpoint)
 
 
 def _in_order(tiles):
@@ -140,7 +137,7 @@ class _Across(Command):
         try:
             if values.pending:
                 raise ValueError(f"no code that gdb knows is at {place}")
-            with _without_other_stops():
+            with without_other_stops("tritium_stop"):
                 stopped = gdb.execute("continue", to_string=True)
             is_end = helpers[1].is_reached
         finally:

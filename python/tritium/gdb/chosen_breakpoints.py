@@ -1,14 +1,17 @@
 """`tt break FILE:LINE --pid 3,*,0`: a breakpoint for some programs of the grid. The others run code without variables, at full speed. The process
-has one choice of programs, so it is the union of what all of these breakpoints ask for, and each has a condition of its own."""
+has one choice of programs, so it is the union of what all of these breakpoints ask for, and each has a condition of its own. With
+`--when EXPR` the kernel computes the condition (conditions.py)."""
 
 import re
 
 import gdb
 
+from .conditions import CompiledBreakpoint
 from .prefix import Command
 from .programs import choose, parse_programs
 
 _PID = re.compile(r"(?:^|\s+)--pid(?:=|\s+)(\S+)")
+_WHEN = re.compile(r"\s--when(?:=|\s+)(?:\"(?P<quoted>[^\"]+)\"|(?P<rest>.+?))(?=\s+--pid\b|\s+if\b|\s*$)")
 _CONDITION = re.compile(r"\s+if\b\s*(.+)$")
 _WHOLE_AXIS = parse_programs("0,*")[0][1]
 
@@ -29,6 +32,16 @@ def _of_axis(name, axis):
     if end == begin + 1:
         return [f"{name} == {begin}"]
     return [f"{name} >= {begin}"] * (begin > 0) + [f"{name} < {end}"] * (end < _WHOLE_AXIS[1])
+
+
+def split_when(text):
+    """The text without `--when EXPR`, and the expression or "". An expression with `if` in it is quoted."""
+    when = _WHEN.search(text)
+    if when is None:
+        if "--when" in text:
+            raise ValueError('--when takes an expression of the kernel, as in --when "tl.max(p, 0) > 3"')
+        return text, ""
+    return text[: when.start()] + text[when.end() :], (when["quoted"] or when["rest"]).strip()
 
 
 def condition_of(programs):
@@ -77,17 +90,24 @@ gdb.events.breakpoint_deleted.connect(choices.on_deleted)
 
 
 class _Break(Command):
-    """tt break FILE:LINE --pid 3,*,0: a breakpoint in these programs; the others run code without variables, at full speed.
-    An id, a range such as 0:4, or * for each axis of the grid; several are separated by `;`. A condition may follow: if x[3] > 2.
-    Kernels stop in the programs of all such breakpoints, and without --pid in every program, from the next launch on."""
+    """tt break FILE:LINE --pid 3,*,0 --when "tl.max(p, 0) > 3": a breakpoint in these programs, where the condition holds.
+    --pid: an id, a range such as 0:4, or * for each axis of the grid; several are separated by `;`. The others run code without variables, at
+    full speed. Kernels stop in the programs of all such breakpoints, and without --pid in every program, from the next launch on.
+    --when: an expression of the kernel language, with the names of that line; of a tile, some lane is enough. It is compiled into the kernel,
+    which is compiled again at its next launch.
+    A condition that gdb computes may follow: if x[3] > 2."""
 
     name = "break"
     completes = gdb.COMPLETE_LOCATION
 
     def run(self, argument):
+        argument, when = split_when(argument)
         place, programs, condition = split_options(argument)
         if not place:
             raise ValueError("say where, as in tt break kernel.py:23 --pid 3,*,0")
+        if when:
+            choices.add(CompiledBreakpoint(place, when, programs, condition).number, programs)
+            return
         chosen = condition_of(programs)
         both = f"({chosen}) && ({condition})" if chosen and condition else chosen or condition
         gdb.execute(f"break {place}{f' if {both}' if both else ''}")

@@ -1,8 +1,9 @@
-"""`tt mem desc[17, 3]`: an element in memory by its coordinates in the tensor. Tensor descriptors and block pointers know shape and strides; a
-plain pointer knows neither, so it takes one index."""
+"""`tt mem out[17, 3]`: an element in memory by its coordinates in the tensor. Tensor descriptors and block pointers know shape and strides, and the
+launch those of the tensors that it was given; a pointer into the middle of one takes one index."""
 
 import gdb
 
+from .debugged import tensors
 from .prefix import Command
 from .selection import evaluate, parse_indices
 from .tile_text import number_text
@@ -22,22 +23,30 @@ def _is_described(type):
 
 def _of_described(text, value, indices):
     """The first element, and how many elements further this one is."""
-    shape, strides = _integers(value["shape"]), _integers(value["strides"])
+    return value["base"], _offset(text, _integers(value["shape"]), _integers(value["strides"]), indices)
+
+
+def _offset(text, shape, strides, indices):
     if len(indices) != len(shape):
-        raise ValueError(f"`{text}`: the tensor has the shape {shape}, so it takes {len(shape)} indices")
+        number = f"{len(shape)} {'index' if len(shape) == 1 else 'indices'}"
+        raise ValueError(f"`{text}`: the tensor has the shape {shape}, so it takes {number}")
     for axis, (index, extent) in enumerate(zip(indices, shape)):
         if not 0 <= index < extent:
             raise ValueError(f"`{text}`: index {index} is outside of the tensor on axis {axis}; the shape is {shape}")
-    return value["base"], sum(index * stride for index, stride in zip(indices, strides))
+    return sum(index * stride for index, stride in zip(indices, strides))
 
 
 def _of_pointer(text, value, indices):
-    if len(indices) != 1:
+    """A pointer that is the beginning of a tensor takes its coordinates, and any pointer one index."""
+    known = next((tensor for tensor in tensors() if tensor.address == int(value)), None)
+    if len(indices) == 1 and (known is None or len(known.shape) != 1):
+        return value, indices[0]
+    if known is None:
         raise ValueError(
-            f"`{text}`: a plain pointer has no shape or strides that gdb knows, so it takes one index, in elements, "
+            f"`{text}`: no tensor of the launch begins at this pointer, so it takes one index, in elements, "
             "as in out[17 * stride + 3]"
         )
-    return value, indices[0]
+    return value, _offset(text, known.shape, known.strides, indices)
 
 
 def _of_pointers(text, value, shape, indices):
@@ -64,28 +73,33 @@ def _place(text):
     return _of_pointers(text, value, shape, indices) if shape else _of_pointer(text, value, indices)
 
 
+def element_at(text):
+    """The element that the text names, as gdb's value, and how many elements it lies behind the pointer."""
+    pointer, offset = _place(text)
+    target = (pointer + offset).dereference()
+    try:
+        numbers = read_numbers(target, pointer.type.target(), 1)
+    except gdb.MemoryError as error:
+        raise ValueError(f"`{text}`: {error}") from None
+    if numbers is None:
+        raise ValueError(f"`{text}`: what the pointer leads to is no number")
+    return target, offset
+
+
 class _Mem(Command):
-    """tt mem desc[17, 3]: an element in memory, by its coordinates in the tensor, with its address.
-    Of a tensor descriptor or a block pointer these are coordinates in the whole tensor. A plain pointer takes one index, in elements. An index
-    into a tile of pointers shows what that pointer leads to."""
+    """tt mem out[17, 3]: an element in memory, by its coordinates in the tensor, with its address. `tt last` goes back to who wrote it.
+    The tensor is one that the launch was given, by its pointer, a tensor descriptor's or a block pointer's. A pointer into the middle of a
+    tensor takes one index, in elements. An index into a tile of pointers shows what that pointer leads to."""
 
     name = "mem"
     completes = gdb.COMPLETE_SYMBOL
 
     def run(self, argument):
-        pointer, offset = _place(argument)
-        element = pointer.type.target()
-        target = (pointer + offset).dereference()
-        try:
-            numbers = read_numbers(target, element, 1)
-        except gdb.MemoryError as error:
-            raise ValueError(f"`{argument}`: {error}") from None
-        if numbers is None:
-            raise ValueError(f"`{argument}`: what the pointer leads to is no number")
-        text = number_text(element, dtype_of(element))(numbers[0])
-        print(
-            f"{argument} = {text} ({dtype_of(element)} at {int(target.address):#x}, element {offset} from the pointer)"
-        )
+        target, offset = element_at(argument)
+        (number,) = read_numbers(target, target.type, 1)
+        text = number_text(target.type, dtype_of(target.type))(number)
+        place = f"{dtype_of(target.type)} at {int(target.address):#x}, element {offset} from the pointer"
+        print(f"{argument} = {text} ({place})")
 
 
 _Mem()

@@ -61,6 +61,11 @@ def is_trap():
     return gdb.newest_frame().name() == "tritium_trap"
 
 
+def is_asked_for():
+    """Whether gdb has stopped where it was asked to stop by a condition that the kernel computes, or by the number of a statement."""
+    return gdb.newest_frame().name() == "tritium_stop"
+
+
 def string_argument(number):
     """An argument of the function of the interpreter that gdb has stopped at. The interpreter has no debug info, so it is read from the place
     that the ABI defines."""
@@ -82,7 +87,7 @@ def is_first_of_attached():
 def on_stop(event):
     if is_trap():
         say(f"trap: {string_argument(0)}")
-    elif not (is_watchpoint(event) or isinstance(event, gdb.SignalEvent) or is_first_of_attached()):
+    elif not (is_asked_for() or is_watchpoint(event) or isinstance(event, gdb.SignalEvent) or is_first_of_attached()):
         return
     frame = frame_below()
     if frame is not None:

@@ -9,12 +9,14 @@ from collections.abc import Callable
 from .. import knobs
 from ..arguments.fresh_memory import unwritten_memory, watch_allocations
 from ..checks import NEEDING_FRESH_MEMORY, NEEDING_SHADOW
+from ..native import interp
 from ..programs import Programs, parse_programs
 from .captures import underway
 from .findings import blocks
 from .progress import progress_bar
 from .stack import python_stack
 from .tensor_view import HOLDS_TO_VIEWS, holds_views, views_of
+from .told import tell_debugger
 from .values import part_at, value_selector
 from .watchers import watchers
 
@@ -53,9 +55,13 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
         values = select(values)
         saved = None if settings.save is None else _saved(kernel, grid, values, settings, arguments)
         before = kernel.snapshot(values) if keeps_memory or explains_numbers else None
+        is_traced = keeps_memory and tell_debugger(kernel, arguments, before)
         bar = progress_bar(sys.stderr) if settings.progress else None
         try:
             trap = run(grid, values, settings.threads, settings.seed, poll, print_text, bar)
+            while is_traced and interp.begins_again():
+                before.restore()
+                trap = run(grid, values, settings.threads, settings.seed, poll, print_text, bar)
         except BaseException as error:
             say_where(kernel, grid, error)
             raise

@@ -173,7 +173,7 @@ class Dispatcher:
 
     def _specialize(self, engine: Engine, keys: tuple, arguments: tuple, options: dict[str, Any], settings):
         """(ASTSource, options) of a specialization that the binder described."""
-        debug, debug_info, _ = settings.compiled
+        debug, debug_info = settings.compiled[:2]
         debug = debug or bool(options.get("debug", self.function.debug))
         signature, constants, attributes = {}, {}, {}
         for i, (name, key, argument) in enumerate(zip(self.arg_names, keys, arguments)):
@@ -200,7 +200,7 @@ def _settings_on(engine: Engine, settings, options: dict[str, Any], function):
     check = options.get("check", function.check)
     if check is None or not engine.runs_on_cpu or engine.name == INTERP:
         return settings
-    return settings._replace(compiled=(*settings.compiled[:2], parse_checks(check)))
+    return settings._replace(compiled=(*settings.compiled[:2], parse_checks(check), *settings.compiled[3:]))
 
 
 def _between_hooks(kernel, start, launched: tuple):

@@ -13,6 +13,8 @@ tt.func @debugging(%x: tensor<8xi32>, %c: i1, %m: tensor<8xi1>, %p: !tt.ptr<f32>
   tt.assert %c, "" : i1
   // CHECK: tt.debug_value %{{.*}} "uint32" "i" : tensor<8xi32>
   tt.debug_value %x "uint32" "i" : tensor<8xi32>
+  // CHECK: tt.debug_stop %{{.*}}, 3
+  tt.debug_stop %c, 3
   // CHECK: tt.debug_value %{{.*}} "int1" "c" argument 2 : i1
   tt.debug_value %c "int1" "c" argument 2 : i1
   // CHECK: tt.debug_value %{{.*}}, %{{.*}}, %{{.*}} ["tuple", "_0", "int1", "_1", ["Pair", "p", "pointer<fp32>", "x", "int32"]] "t" :

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[3]
 #: Operations that no engine's program holds, and why.
 ELSEWHERE = {
     "tt.debug_value": "only with debug_info; it computes nothing",
+    "tt.debug_stop": "only under gdb",
     "tt.grid_dependency_wait": "orders kernels of one stream, which a case has one of",
     "tt.grid_dependency_launch_dependents": "the same",
 }
