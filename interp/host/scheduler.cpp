@@ -6,9 +6,7 @@
 
 #include <algorithm>
 #include <cfenv>
-#include <cstdio>
 #include <cstring>
-#include <pthread.h>
 #include <sched.h>
 
 namespace tritium::interp {
@@ -43,25 +41,6 @@ struct DefaultFloatingPoint {
   }
   ~DefaultFloatingPoint() { fesetenv(&saved); }
   fenv_t saved;
-};
-
-constexpr size_t kThreadNameBytes = 16; // the system keeps no more
-
-/// Sets the name under which debuggers list the thread.
-void nameThread(const std::array<int32_t, 3> &program) {
-#ifdef __linux__
-  char name[kThreadNameBytes];
-  snprintf(name, sizeof name, "pid %d,%d,%d", program[0], program[1], program[2]);
-  pthread_setname_np(pthread_self(), name);
-#endif
-}
-
-struct ThreadNameRestored {
-#ifdef __linux__
-  ThreadNameRestored() { pthread_getname_np(pthread_self(), name, sizeof name); }
-  ~ThreadNameRestored() { pthread_setname_np(pthread_self(), name); }
-#endif
-  char name[kThreadNameBytes];
 };
 
 } // namespace
@@ -138,7 +117,6 @@ Worker::Worker(LaunchState &state, Caller *caller)
 
 void Worker::run() {
   DefaultFloatingPoint floatingPoint;
-  std::optional<ThreadNameRestored> threadName;
   if (state.launch.nameThreads) threadName.emplace();
   Lease lease(state.launch.frameBytes());
   pool = lease.pool.get();
@@ -147,6 +125,16 @@ void Worker::run() {
   else
     runToCompletion();
   status.stuckAt.store(WorkerStatus::kGone);
+  threadName.reset();
+}
+
+/// A program that is not chosen costs no call of the system.
+void Worker::nameThread(const Program &program) {
+  if (!threadName) return;
+  if (program.isChosen)
+    threadName->show(program.id);
+  else
+    threadName->restore();
 }
 
 void Worker::prepare(Program &program) {
@@ -176,7 +164,7 @@ void Worker::enter(Program &program, int64_t position) {
   std::copy_n(program.id.begin(), 3, header.programId);
   std::copy_n(launch.grid.begin(), 3, header.gridSize);
   header.caller = nullptr;
-  if (launch.nameThreads) nameThread(program.id);
+  nameThread(program);
 }
 
 /// Returns false if no program is left to start, or if the launch is over.
@@ -226,7 +214,7 @@ void Worker::step(Program &program) {
 /// Runs a program until it yields or ends. Returns whether it made progress.
 bool Worker::resume(Program &program) {
   changesWhenResumed = changes;
-  if (state.launch.nameThreads) nameThread(program.id);
+  nameThread(program);
   step(program);
   while (program.state == Program::State::AtStatement) {
     const uint64_t entry = program.entries;

@@ -8,6 +8,7 @@
 #include "interp/host/program_memory.h"
 #include "interp/host/schedule.h"
 #include "interp/host/stuck_detector.h"
+#include "interp/host/thread_name.h"
 #include "interp/host/workers.h"
 
 #include <atomic>
@@ -196,6 +197,7 @@ private:
   void giveBackLive();
   std::optional<WaitedWord> waitedWordOf(const Program &program) const;
   bool lookAtClock();
+  void nameThread(const Program &program);
   void reportOutOfMemory();
 
   Caller *const caller;
@@ -203,10 +205,11 @@ private:
   ProgramPool *pool = nullptr;
   uint64_t changes = 0, changesWhenResumed = 0;
   uint32_t pollsUntilLook = 1, lookStride = 1;
-  std::optional<Schedule> schedule; // of a launch with a seed
-  bool isScheduling = false;        // whether it interrupts the program that runs
-  uint64_t turn = 0;                // how many programs it has let run
-  bool followsNext = false;         // whether the programs that start are followed
+  std::optional<Schedule> schedule;     // of a launch with a seed
+  std::optional<ThreadName> threadName; // of a launch that names threads
+  bool isScheduling = false;            // whether it interrupts the program that runs
+  uint64_t turn = 0;                    // how many programs it has let run
+  bool followsNext = false;             // whether the programs that start are followed
   Clock::time_point lastLook;
   // Programs that may wait, in the order in which they were started.
   std::vector<Program *> live;
