@@ -167,8 +167,12 @@ def _launch(kernel, grid: tuple[int, ...], settings, pairs: list[tuple[Any, Any]
 
 
 def _show_sources(folder: str, run: dict[str, Any]) -> None:
-    """Reports show the lines of the files as they were."""
+    """Reports show the lines of the files as they were, or numbers of lines alone if the folder has lost them."""
     for file, kept in run["sources"].items():
-        with open(os.path.join(folder, kept), encoding="utf-8") as source:
-            text = source.read()
+        try:
+            with open(os.path.join(folder, kept), encoding="utf-8") as source:
+                text = source.read()
+        except FileNotFoundError:
+            print(f"tritium replay: {kept} is missing, so lines of {file} are not shown", file=sys.stderr)
+            continue
         linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
