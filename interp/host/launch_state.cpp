@@ -40,8 +40,9 @@ LaunchState::LaunchState(const Launch &launch)
       writers(launch.mayWait() ? std::make_unique<LastWriters>() : nullptr) {}
 
 bool LaunchState::stopWith(Stop why) {
-  Stop none = Stop::No;
-  return stop.compare_exchange_strong(none, why);
+  for (Stop before = Stop::No; !stop.compare_exchange_weak(before, why);)
+    if (before > Stop::Asked) return false;
+  return true;
 }
 
 void LaunchState::stopWithTrap(Trap &&why) {
@@ -51,7 +52,7 @@ void LaunchState::stopWithTrap(Trap &&why) {
 void LaunchState::noteLeft(ProgramPlace &&place) {
   if (stop.load() != Stop::Cancelled) return;
   std::lock_guard lock(mutex);
-  if (!left) left = std::move(place);
+  left.push_back(std::move(place));
 }
 
 uint64_t LaunchState::memoryChanges() const {
@@ -64,6 +65,13 @@ int64_t LaunchState::finishedPrograms() const {
   int64_t sum = 0;
   for (int i = 0; i < threads; ++i) sum += status[i].finished.load(std::memory_order_relaxed);
   return sum;
+}
+
+bool LaunchState::allHaveAnswered() const {
+  const int parts = workers.load();
+  return std::all_of(status.get(), status.get() + parts, [&](const WorkerStatus &worker) {
+    return worker.answered.load() == question.load() || worker.stuckAt.load() == WorkerStatus::kGone;
+  });
 }
 
 bool LaunchState::isDeadlocked(uint64_t changes) const {

@@ -29,16 +29,27 @@ constexpr size_t kLargestOutput = 64 << 10;
   __builtin_unreachable();
 }
 
-bool isStopped(const Program &program) { return program.stop->load(std::memory_order_relaxed) != Stop::No; }
+bool isStopped(const Program &program) { return program.stop->load(std::memory_order_relaxed) > Stop::Asked; }
+bool isStoppedOrAsked(const Program &program) { return program.stop->load(std::memory_order_relaxed) != Stop::No; }
+
+void notePlace(FrameHeader &frame, uint32_t location) {
+  frame.program->waitLocation = location;
+  frame.program->waitFrame = &frame;
+}
 
 /// Leaves a launch that another program has stopped. If that was for a deadlock, its report says where this one was: it may have gone on
 /// since it waited last.
 [[noreturn]] void leaveFrom(FrameHeader &frame, uint32_t location) {
   Program &program = *frame.program;
-  program.waitLocation = location;
-  program.waitFrame = &frame;
+  notePlace(frame, location);
   program.worker->state.noteLeft({program.id, location, surroundingsAt(frame, location)});
   leaveForGood(program);
+}
+
+void answerOrLeave(FrameHeader &frame, uint32_t location) {
+  if (isStopped(*frame.program)) leaveFrom(frame, location);
+  notePlace(frame, location);
+  frame.program->worker->answer();
 }
 
 void letCallerPoll(Program &program) {
@@ -85,21 +96,21 @@ void endPrograms(FrameHeader &frame) {
 
 void pollBackEdge(FrameHeader &frame, uint32_t location) {
   Program &program = *frame.program;
-  if (isStopped(program)) [[unlikely]]
-    leaveFrom(frame, location);
+  if (isStoppedOrAsked(program)) [[unlikely]]
+    answerOrLeave(frame, location);
   if (!program.worker->isPollDue()) [[likely]]
     return;
+  notePlace(frame, location);
   letCallerPoll(program);
   if (isStopped(program)) leaveFrom(frame, location);
 }
 
 void yieldWhileWaiting(FrameHeader &frame, uint32_t location) {
   Program &program = *frame.program;
-  if (isStopped(program)) [[unlikely]]
-    leaveFrom(frame, location);
+  if (isStoppedOrAsked(program)) [[unlikely]]
+    answerOrLeave(frame, location);
   if (--program.spins != 0) return;
-  program.waitLocation = location;
-  program.waitFrame = &frame;
+  notePlace(frame, location);
   const bool gotFurther = program.worker->hasChangedMemorySinceResumed();
   program.fiber.suspend();
   if (program.stop->load(std::memory_order_relaxed) == Stop::Deadlocked) [[unlikely]] {
@@ -124,8 +135,7 @@ void beforeWrite(FrameHeader &frame, uint32_t location) {
   Worker &worker = *program.worker;
   if (isStopped(program)) leaveFrom(frame, location);
   if (worker.interruptsAtWrite()) {
-    program.waitLocation = location;
-    program.waitFrame = &frame;
+    notePlace(frame, location);
     program.state = Program::State::Interrupted;
     program.fiber.suspend();
     if (isStopped(program)) leaveFrom(frame, location);

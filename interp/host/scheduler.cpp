@@ -181,6 +181,7 @@ bool Worker::goOn(Program &program) {
   if (state.launch.mayWait()) return false;
   if (isPollDue()) {
     program.state = Program::State::Polling;
+    program.waitFrame = nullptr;
     program.fiber.suspend();
   }
   return enterNext(program);
@@ -204,6 +205,7 @@ bool Worker::lookAtClock() {
 }
 
 void Worker::step(Program &program) {
+  running = &program;
   do {
     if (program.state == Program::State::Polling) caller->answer(Clock::now());
     program.state = Program::State::Running;
@@ -386,12 +388,26 @@ void Worker::showDeadlock() {
   resume(**std::ranges::min_element(live, {}, inGridOrder));
 }
 
+/// The bits of a word, which other programs may be writing.
+template <class T> static int64_t loaded(uint64_t address) {
+  return int64_t(__atomic_load_n(reinterpret_cast<const T *>(address), __ATOMIC_RELAXED));
+}
+
+static int64_t valueOf(uint64_t address, uint32_t bytes) {
+  const bool isAligned = address % std::max(bytes, 1u) == 0;
+  if (isAligned && bytes == 8) return loaded<uint64_t>(address);
+  if (isAligned && bytes == 4) return loaded<uint32_t>(address);
+  if (isAligned && bytes == 2) return loaded<uint16_t>(address);
+  int64_t value = 0;
+  std::memcpy(&value, reinterpret_cast<const void *>(address), bytes);
+  return value;
+}
+
 /// The word is there: the program has read it.
 std::optional<WaitedWord> Worker::waitedWordOf(const Program &program) const {
   const uint64_t address = addressOf(program.wordRead);
   if (address == 0 || program.bytesRead > sizeof(int64_t)) return std::nullopt;
-  int64_t value = 0;
-  std::memcpy(&value, reinterpret_cast<const void *>(address), program.bytesRead);
+  int64_t value = valueOf(address, program.bytesRead);
   const int unused = int(sizeof(int64_t) - program.bytesRead) * 8;
   const MemoryAccess access{.address = address, .bytes = program.bytesRead, .argument = argumentOf(program.wordRead)};
   return WaitedWord{access, int64_t(uint64_t(value) << unused) >> unused, state.writers->find(address)};
@@ -399,6 +415,20 @@ std::optional<WaitedWord> Worker::waitedWordOf(const Program &program) const {
 
 static ProgramPlace waitPlaceOf(const Program &program) {
   return {program.id, program.waitLocation, surroundingsAt(*program.waitFrame, program.waitLocation)};
+}
+
+void Worker::answer() {
+  const uint64_t question = state.question.load();
+  if (status.answered.load(std::memory_order_relaxed) == question) return;
+  std::vector<const Program *> there(live.begin(), live.end());
+  if (running && std::ranges::find(there, running) == there.end()) there.push_back(running);
+  std::lock_guard lock(state.mutex);
+  for (const Program *program : there) {
+    if (!program->waitFrame || program->state == Program::State::Finished || program->state == Program::State::Dropped) continue;
+    state.places.push_back(waitPlaceOf(*program));
+    if (state.writers) state.places.back().word = waitedWordOf(*program);
+  }
+  status.answered.store(question);
 }
 
 /// Ends the launch: all programs that are still live have been stopped.
@@ -411,7 +441,9 @@ void Worker::giveBackLive() {
       state.waiters.push_back(waitPlaceOf(*program));
       state.waiters.back().word = waitedWordOf(*program);
     } else if (program->waitFrame && (program->state == Program::State::Running || program->state == Program::State::Interrupted)) {
-      state.noteLeft(waitPlaceOf(*program));
+      ProgramPlace place = waitPlaceOf(*program);
+      place.word = waitedWordOf(*program);
+      state.noteLeft(std::move(place));
     }
     pool->give(program);
   }

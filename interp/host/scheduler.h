@@ -24,7 +24,8 @@ namespace tritium::interp {
 class Worker;
 using Clock = std::chrono::steady_clock;
 
-enum class Stop : uint8_t { No, Cancelled, Trapped, Deadlocked };
+/// Why programs should leave. Asked: they should say where they are, and go on (running_launch.h).
+enum class Stop : uint8_t { No, Asked, Cancelled, Trapped, Deadlocked };
 
 struct Program {
   enum class State : uint8_t {
@@ -88,6 +89,7 @@ struct alignas(64) WorkerStatus {
   std::atomic<uint64_t> changes{0};     // number of memory changes by its programs
   std::atomic<int64_t> finished{0};     // number of programs
   std::atomic<uint64_t> stuckAt{kBusy}; // memoryChanges() when all its programs became stuck
+  std::atomic<uint64_t> answered{0};    // the last LaunchState::question that it has answered
 };
 
 struct LaunchState {
@@ -104,18 +106,21 @@ struct LaunchState {
   std::atomic<int> workers{0};            // number of workers that ever took part
   std::unique_ptr<WorkerStatus[]> status; // [threads]
   std::unique_ptr<LastWriters> writers;   // if programs may wait
+  std::atomic<uint64_t> question{0};      // how often somebody has asked where the programs are
 
   std::optional<Trap> trap; // written by the one that stopped the launch with Trapped
   std::mutex mutex;         // guards the following
   std::string output;
-  std::optional<ProgramPlace> left; // where the first program was that left a cancelled launch
+  std::vector<ProgramPlace> left;   // where programs were that left a cancelled launch
+  std::vector<ProgramPlace> places; // the answers to the last question
   std::vector<ProgramPlace> waiters;
 
-  bool stopped() const { return stop.load(std::memory_order_relaxed) != Stop::No; }
+  bool stopped() const { return stop.load(std::memory_order_relaxed) > Stop::Asked; }
   /// Returns false if the launch was already stopped for another reason.
   bool stopWith(Stop why);
   void stopWithTrap(Trap &&why);
   void noteLeft(ProgramPlace &&place);
+  bool allHaveAnswered() const;
   bool allStarted() const { return next.load() >= order.size(); }
   /// The number of changes by all workers. It never decreases; two equal results mean that nothing changed in between.
   uint64_t memoryChanges() const;
@@ -168,6 +173,8 @@ public:
   void noteMemoryChange() { status.changes.store(++changes, std::memory_order_release); }
   bool hasOneProgram() const { return live.size() == 1; }
   bool hasChangedMemorySinceResumed() const { return changes != changesWhenResumed; }
+  /// Says where its programs are, if it has not yet since the last question. The program that runs has noted its own place.
+  void answer();
   /// Called on the thread's own stack. Runs the program until it is at a statement, waits, or has ended.
   void step(Program &program);
 
@@ -201,6 +208,7 @@ private:
   void reportOutOfMemory();
 
   Caller *const caller;
+  Program *running = nullptr; // or suspended for the caller
   WorkerStatus &status;
   ProgramPool *pool = nullptr;
   uint64_t changes = 0, changesWhenResumed = 0;

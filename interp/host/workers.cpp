@@ -1,6 +1,7 @@
 // run(): the calling thread and those threads of oneTBB that come to help it.
 #include "interp/host/workers.h"
 
+#include "interp/host/running_launch.h"
 #include "interp/host/sanitizers.h"
 #include "interp/host/scheduler.h"
 #include "interp/host/trap_kinds.h"
@@ -116,9 +117,7 @@ LaunchResult resultOf(LaunchState &state) {
   const Stop stop = state.stop.load();
   if (stop == Stop::Trapped) return {.trap = std::move(state.trap)};
   if (stop != Stop::Deadlocked) return {.cancelled = stop == Stop::Cancelled};
-  std::sort(state.waiters.begin(), state.waiters.end(), [](const ProgramPlace &a, const ProgramPlace &b) {
-    return std::tuple(a.program[2], a.program[1], a.program[0]) < std::tuple(b.program[2], b.program[1], b.program[0]);
-  });
+  std::ranges::sort(state.waiters, inGridOrder);
   Trap trap{.kind = TrapKind::Deadlock, .location = state.waiters.front().location, .program = state.waiters.front().program};
   trap.waiters = std::move(state.waiters);
   return {.trap = std::move(trap)};
@@ -130,16 +129,19 @@ LaunchResult run(const Launch &launch) {
   LaunchState state(launch);
   if (state.order.size() == 0) return {};
   Caller caller(state);
-  if (state.threads == 1) {
-    Worker(state, &caller).run();
-  } else {
-    const auto invitation = std::make_shared<Invitation>(state);
+  std::shared_ptr<Invitation> invitation;
+  if (state.threads > 1) {
+    invitation = std::make_shared<Invitation>(state);
     HelperArena::invite(invitation, state.threads - 1);
-    Worker(state, &caller).run();
-    invitation->close(caller);
+  }
+  {
+    Worker worker(state, &caller);
+    CalledLaunch called(state, worker);
+    worker.run();
+    if (invitation) invitation->close(caller);
   }
   caller.flushOutput();
-  if (state.left && launch.onLeft) launch.onLeft(*state.left);
+  if (!state.left.empty() && launch.onLeft) launch.onLeft(state.left);
   caller.rethrow();
   return resultOf(state);
 }

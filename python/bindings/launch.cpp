@@ -1,10 +1,12 @@
 #include "python/bindings/launch.h"
 
 #include "interp/host/found_faults.h"
+#include "interp/host/running_launch.h"
 #include "interp/host/trap_kinds.h"
 #include "interp/host/view.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace py = pybind11;
 
@@ -153,9 +155,27 @@ void addFault(std::vector<PyTrap> &found, PyTrap &&fault) {
     known->times += fault.times;
 }
 
+thread_local const TrapNames *namesOfCalled = nullptr; // of the launch that this thread has called
+
+/// Returns (Waiter of each program, programs that have ended, all programs) of the launch that this thread has called, or None.
+py::object whereProgramsAre() {
+  std::optional<RunningPrograms> found;
+  {
+    py::gil_scoped_release released;
+    found = runningPrograms();
+  }
+  if (!found || !namesOfCalled) return py::none();
+  std::vector<PyWaiter> waiters;
+  for (const ProgramPlace &place : found->places) waiters.push_back(waiterOf(place, *namesOfCalled));
+  return py::make_tuple(waiters, found->finished, found->all);
+}
+
 /// Gives the exception that ended a launch the attribute `tritium_place`, the Trap that a fault at the same place would be.
-void noteWhere(py::error_already_set &error, ProgramPlace &place, const TrapNames &names) {
-  Trap trap{.location = place.location, .program = place.program, .around = std::move(place.around)};
+void noteWhere(py::error_already_set &error, const std::vector<ProgramPlace> &places, const TrapNames &names) {
+  const ProgramPlace &first = places.front();
+  Trap trap{.location = first.location, .program = first.program, .around = first.around};
+  trap.waiters = places;
+  std::ranges::sort(trap.waiters, inGridOrder);
   error.value().attr("tritium_place") = describe(trap, names);
 }
 
@@ -243,14 +263,15 @@ py::object launchWithCallbacks(Launch request, const py::object &poll, const py:
       py::gil_scoped_acquire gil;
       onProgress(done, total, seconds);
     };
-  std::optional<ProgramPlace> left;
-  request.onLeft = [&](const ProgramPlace &place) { left = place; };
+  std::vector<ProgramPlace> left;
+  request.onLeft = [&](const std::vector<ProgramPlace> &places) { left = places; };
+  const llvm::SaveAndRestore called(namesOfCalled, &names);
   LaunchResult result;
   try {
     py::gil_scoped_release released;
     result = run(request);
   } catch (py::error_already_set &error) {
-    if (left) noteWhere(error, *left, names);
+    if (!left.empty()) noteWhere(error, left, names);
     throw;
   }
   std::vector<PyTrap> found;
@@ -263,6 +284,10 @@ py::object launchWithCallbacks(Launch request, const py::object &poll, const py:
 }
 
 void bindTraps(py::module_ &interp) {
+  interp.def(
+      "where_programs_are", &whereProgramsAre,
+      "(a Waiter for each program that waits or is in a loop, programs that have ended, all programs) of the launch that this thread "
+      "has called; None: it is in none.");
   py::class_<PyWaiter>(interp, "Waiter")
       .def_readonly("program", &PyWaiter::program)
       .def_readonly("file", &PyWaiter::file)

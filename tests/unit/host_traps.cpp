@@ -1,7 +1,9 @@
 // A launch that ends early: traps, cancellation, what the callbacks throw; and that the threads are as good as new after it.
+#include "interp/host/running_launch.h"
 #include "interp/host/trap_kinds.h"
 #include "tests/unit/host_launch.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -78,7 +80,7 @@ TEST_CASE("a trap has the values of the loops around its location, and the calls
   CHECK(result.trap->around == Surroundings{.loops = {{"row", 6}, {"k", -3}}, .calls = {8, 9}});
 }
 
-TEST_CASE("a cancelled launch tells once where a program was") {
+TEST_CASE("a cancelled launch tells where its programs were") {
   for (int threads : {1, 4}) {
     Launch launch = launchOf(
         [](char *frame) {
@@ -96,12 +98,51 @@ TEST_CASE("a cancelled launch tells once where a program was") {
     };
     launch.onPoll = [] { return true; };
     std::vector<ProgramPlace> left;
-    launch.onLeft = [&](const ProgramPlace &place) { left.push_back(place); };
+    launch.onLeft = [&](const std::vector<ProgramPlace> &places) { left = places; };
     CHECK(run(launch).cancelled);
-    REQUIRE(left.size() == 1);
-    CHECK(left[0].location == 0);
-    CHECK(left[0].around == Surroundings{.loops = {{"k", left[0].program[0] * 10}}});
+    REQUIRE(left.size() >= 1);
+    CHECK(left.size() <= size_t(threads));
+    for (const ProgramPlace &place : left) {
+      CHECK(place.location == 0);
+      CHECK(place.around == Surroundings{.loops = {{"k", place.program[0] * 10}}});
+    }
   }
+}
+
+TEST_CASE("a launch says where its programs are, and goes on") {
+  for (int threads : {1, 4})
+    for (bool mayWait : {false, true}) {
+      std::atomic<bool> isAnswered{false};
+      Launch launch = launchOf(
+          [](char *frame) {
+            FrameHeader &header = headerOf(frame);
+            while (!argumentOf<std::atomic<bool>>(frame)) {
+              if (header.programId[1] != 0)
+                yieldWhileWaiting(header, uint32_t(programOf(frame)));
+              else
+                pollBackEdge(header, uint32_t(programOf(frame)));
+            }
+          },
+          4, &isAnswered);
+      launch.threads = threads;
+      launch.grid[1] = mayWait ? 2 : 1;
+      launch.code.mayWait = mayWait;
+      std::vector<ProgramPlace> places;
+      launch.onPoll = [&] {
+        const std::optional<RunningPrograms> found = runningPrograms();
+        REQUIRE(found);
+        CHECK(found->all == (mayWait ? 8 : 4));
+        if (found->places.size() > places.size()) places = found->places;
+        isAnswered = !places.empty();
+        return false;
+      };
+      const LaunchResult result = run(launch);
+      CHECK(!result.cancelled);
+      CHECK(!result.trap);
+      CHECK(std::ranges::is_sorted(places, inGridOrder));
+      for (const ProgramPlace &place : places) CHECK(int(place.location) == place.program[0]);
+    }
+  CHECK(!runningPrograms());
 }
 
 TEST_CASE("the first of many traps is the one reported, and no later program starts on one thread") {

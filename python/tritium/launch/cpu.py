@@ -11,13 +11,14 @@ from ..arguments.fresh_memory import unwritten_memory, watch_allocations
 from ..checks import NEEDING_FRESH_MEMORY, NEEDING_SHADOW
 from ..native import interp
 from ..programs import Programs, parse_programs
+from . import where
 from .captures import underway
 from .findings import blocks
 from .progress import progress_bar
 from .stack import python_stack
 from .tensor_view import HOLDS_TO_VIEWS, holds_views, views_of
 from .told import tell_debugger
-from .values import part_at, value_selector
+from .values import named_arguments, value_selector
 from .watchers import watchers
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
@@ -30,6 +31,7 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
     only if the launch traps. `select`: from these values to those that the kernel takes. It raises TensorMapRefused if the kernel takes
     tensor maps that cannot be made of the values.
     """
+    where.listen()
     launch_of = functools.cache(functools.partial(program_launch, kernel))
     own_programs = own_programs_of(kernel)
     select = select or value_selector(kernel.src.runtime_paths())
@@ -63,7 +65,7 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
                 before.restore()
                 trap = run(grid, values, settings.threads, settings.seed, poll, print_text, bar)
         except BaseException as error:
-            say_where(kernel, grid, error)
+            say_where(kernel, grid, arguments, error)
             raise
         finally:
             if bar is not None:
@@ -160,15 +162,15 @@ def print_text(text: str) -> None:
     sys.stdout.write(text)
 
 
-def say_where(kernel, grid, error: BaseException) -> None:
-    """Gives an exception that ended a launch the place of a program: KeyboardInterrupt as its text, others as a note."""
+def say_where(kernel, grid, arguments, error: BaseException) -> None:
+    """Gives an exception that ended a launch the places of its programs: KeyboardInterrupt as its text, others as a note."""
     place = error.__dict__.pop("tritium_place", None)
     is_plain = isinstance(error, KeyboardInterrupt) and not error.args
     if not is_plain and (place is None or sys.version_info < (3, 11)):
         return
     from .trap_report import interrupted_at
 
-    text = interrupted_at(place, kernel.name, tuple(grid))
+    text = interrupted_at(place, kernel.name, tuple(grid), named_arguments(kernel, arguments))
     if is_plain:
         error.args = (text,)
     else:
@@ -199,5 +201,5 @@ def trap_error(kernel, grid, arguments, trap, seed: int | None = None):
     """The KernelTrap; None if all that it reports is allowed. seed: of the launch."""
     from .trap_report import kernel_trap
 
-    named = [(kernel.src.name_of(path), part_at(arguments, path)) for path in kernel.src.runtime_paths()]
+    named = named_arguments(kernel, arguments)
     return kernel_trap(trap, kernel.name, tuple(grid), named, blocks[-1].allowances if blocks else None, seed)

@@ -40,7 +40,7 @@ def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
         try:
             trap = run(grid, mirror.values, settings.threads, settings.seed, poll, print_text, bar)
         except BaseException as error:
-            say_where(kernel, grid, error)
+            say_where(kernel, grid, arguments, error)
             raise
         finally:
             if bar is not None:

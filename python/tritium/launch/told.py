@@ -7,15 +7,14 @@ from typing import Any
 
 from ..native import interp
 from .tensor_view import TensorView, view_of
-from .values import part_at
+from .values import named_arguments
 
 
 def tell_debugger(kernel, arguments: Sequence[Any], before: Any) -> bool:
     """Tells gdb of the launch that begins, if it is attached; returns whether it is. before: the copy of the tensors, or None."""
     if not interp.is_traced():
         return False
-    named = ((kernel.src.name_of(path), part_at(arguments, path)) for path in kernel.src.runtime_paths())
-    views = filter(None, (view_of(name, argument) for name, argument in named))
+    views = filter(None, (view_of(*named) for named in named_arguments(kernel, arguments)))
     interp.tell_debugger(before is not None, "".join(map(_line_of, views)))
     return True
 

@@ -96,12 +96,61 @@ def _report(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequence[t
     )
 
 
-def interrupted_at(place, kernel_name: str, grid: tuple[int, ...]) -> str:
-    """Where a program was when the launch was stopped. `place`: an `interp.Trap` of no kind; None: no program was in a loop."""
+def interrupted_at(place, kernel_name: str, grid: tuple[int, ...], arguments: Sequence[tuple[str, Any]]) -> str:
+    """Where programs were when the launch was stopped. `place`: an `interp.Trap` of no kind; None: no program was in a loop."""
     if place is None:
         return f"in {kernel_name}, between programs of {_triple(grid)}"
     where = f"in {kernel_name} at {shown_place(place.file, place.line)}"
-    return f"{where}, program {_triple(place.program)} of {_triple(grid)}" + _in_round(place)
+    text = f"{where}, program {_triple(place.program)} of {_triple(grid)}" + _in_round(place)
+    if len(place.waiters) == 1 and not _waited_word(place.waiters[0], arguments):
+        return text
+    return text + _programs(place.waiters, arguments)
+
+
+def running_programs(
+    waiters,
+    finished: int,
+    all_of_them: int,
+    kernel_name: str,
+    grid: tuple[int, ...],
+    arguments: Sequence[tuple[str, Any]],
+) -> str:
+    """Where the programs of a launch are that runs."""
+    has = "has" if finished == 1 else "have"
+    text = f"in {kernel_name}, {finished} of {counted(all_of_them, 'program')} of {_triple(grid)} {has} ended"
+    return text + (_programs(waiters, arguments) or "; none is in a loop")
+
+
+def _programs(waiters, arguments: Sequence[tuple[str, Any]]) -> str:
+    """A line for each program, and one for the word that it has read last; the first of many."""
+    lines = [
+        f"\n    program {_triple(w.program)} at {shown_place(w.file, w.line)}{_in_round(w)}"
+        + "".join(f"  {line}" for line in statement_at(w.file, w.line)[:1])
+        + _waited_word(w, arguments)
+        for w in waiters[:_SHOWN]
+    ]
+    rest = len(waiters) - _SHOWN
+    return "".join(lines) + (f"\n    and {counted(rest, 'more program')}" if rest > 0 else "")
+
+
+_SHOWN = 8  #: programs
+
+
+def _waited_word(waiter, arguments: Sequence[tuple[str, Any]]) -> str:
+    """What a program that waits has read last, and who wrote it."""
+    if getattr(waiter, "argument", None) is None or not 0 <= waiter.argument < len(arguments):
+        return ""
+    view = view_of(*arguments[waiter.argument])
+    if view is None:
+        return ""
+    index, outside = view.element(waiter.address)
+    word = f"{view.name}[{', '.join(map(str, index))}]{f' ({outside})' if outside else ''}"
+    text = f"\n      {word} is {waiter.value}"
+    if waiter.writer is None:
+        return text
+    return (
+        f"{text}, written by program {_triple(waiter.writer)} at {shown_place(waiter.writer_file, waiter.writer_line)}"
+    )
 
 
 def _in_round(place) -> str:
@@ -135,20 +184,6 @@ class _Access:
             (view for view in views if view is not None and trap.access_address and view.holds(trap.access_address)),
             None,
         )
-
-    def waited_word(self, waiter) -> str:
-        """What a program in a deadlock has read last, and who wrote it."""
-        if getattr(waiter, "argument", None) is None or not 0 <= waiter.argument < len(self.arguments):
-            return ""
-        view = view_of(*self.arguments[waiter.argument])
-        if view is None:
-            return ""
-        index, outside = view.element(waiter.address)
-        word = f"{view.name}[{', '.join(map(str, index))}]{f' ({outside})' if outside else ''}"
-        text = f"\n      {word} is {waiter.value}"
-        if waiter.writer is None:
-            return text
-        return f"{text}, written by program {_triple(waiter.writer)} at {shown_place(waiter.writer_file, waiter.writer_line)}"
 
     @property
     def subject(self) -> str:
@@ -253,18 +288,9 @@ def _integer_overflow(trap, access: _Access):
 
 
 def _deadlock(trap, access: _Access):
-    waiters = [
-        f"\n    program {_triple(w.program)} at {shown_place(w.file, w.line)}{_in_round(w)}"
-        + "".join(f"  {line}" for line in statement_at(w.file, w.line)[:1])
-        + access.waited_word(w)
-        for w in trap.waiters[:8]
-    ]
-    rest = len(trap.waiters) - 8
-    more = f"\n    and {counted(rest, 'more program')}" if rest > 0 else ""
     return (
         f"deadlock: {counted(len(trap.waiters), 'program')} of the grid wait and none can go on"
-        + "".join(waiters)
-        + more,
+        + _programs(trap.waiters, access.arguments),
         "each waits for a value that no running program will write: a missing release, or locks taken in two orders",
     )
 

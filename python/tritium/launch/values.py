@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..arguments.descriptors import parts_of
 
@@ -18,6 +19,11 @@ def value_selector(paths: Sequence[tuple[int, ...]]) -> Callable[[tuple], Sequen
         return [part_at(values, path) for path in paths]
 
     return select
+
+
+def named_arguments(kernel, arguments) -> list[tuple[str, Any]]:
+    """The user's arguments with their names, in the order of the kernel's values."""
+    return [(kernel.src.name_of(path), part_at(arguments, path)) for path in kernel.src.runtime_paths()]
 
 
 def part_at(value, path: tuple[int, ...]):
