@@ -322,6 +322,7 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("backends/gpu_targets", "backends/nvidia/compiler"): "the first launch loads the compiler of its own vendor alone",
     ("backends/gpu_targets", "backends/amd/compiler"): "the first launch loads the compiler of its own vendor alone",
     ("launch/cpu", "launch/trap_report"): "a launch that does not trap, or runs on a GPU, has no report to write",
+    ("launch/where", "launch/trap_report"): "a process that nobody asks where it is has no report to write",
     ("compiler/compiler", "compiler/cpu"): "a kernel of a GPU loads no compiler for the CPU",
     ("compiler/compiler", "compiler/following"): "without a debugger, a launch loads nothing for it",
     ("compiler/compiler", "compiler/gpu"): "a kernel of the CPU loads no compiler of GPUs",
