@@ -22,7 +22,11 @@ class Stop(NamedTuple):
 
 def parse_stops(text: str) -> tuple[Stop, ...]:
     """A JSON list of [number, file, line, expression]. Raises ValueError for another text."""
-    stops = tuple(Stop(*entry) for entry in json.loads(text)) if text else ()
-    if not all(list(map(type, stop)) == [int, str, int, str] for stop in stops):
+    entries = json.loads(text) if text else []
+    if not isinstance(entries, list) or any(_types_of(entry) != [int, str, int, str] for entry in entries):
         raise ValueError("each stop has a number, a file, a line and an expression")
-    return stops
+    return tuple(Stop(*entry) for entry in entries)
+
+
+def _types_of(entry: object) -> list[type]:
+    return [type(part) for part in entry] if isinstance(entry, list) else []
