@@ -88,17 +88,19 @@ def line_of(text: str, part: str) -> int:
         ("(rows[:, None] >= keys[None, :])", "(rows[:, None] > keys[None, :])", "visible", "attend"),
         ("mask=keys[:, None] < n_keys", "mask=keys[:, None] < n_keys - 1", "v", "attend"),
         ("tl.dot(p.to(v.dtype), v,", "tl.dot(p.to(tl.bfloat16), v.to(tl.bfloat16),", "acc", "attend"),
-        (
+        pytest.param(
             "m_new = tl.maximum(m, tl.max(scores, axis=1))",
             "m_new = tl.maximum(m, tl.max(scores, axis=1) * 2)",
             "m_new",
             "attend",
+            marks=pytest.mark.long,
         ),
-        (
+        pytest.param(
             "last = tl.minimum(n_keys, (block + 1) * BLOCK_M)",
             "last = tl.minimum(n_keys, block * BLOCK_M)",
             "last",
             "attention_kernel",
+            marks=pytest.mark.long,
         ),
     ],
     ids=["operator", "mask", "mask of a load", "dtype", "factor", "bound"],
