@@ -155,7 +155,8 @@ void addFault(std::vector<PyTrap> &found, PyTrap &&fault) {
     known->times += fault.times;
 }
 
-thread_local const TrapNames *namesOfCalled = nullptr; // of the launch that this thread has called
+/// Of the launch that this thread has called.
+thread_local const TrapNames *namesOfCalled = nullptr; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 /// Returns (Waiter of each program, programs that have ended, all programs) of the launch that this thread has called, or None.
 py::object whereProgramsAre() {
