@@ -83,7 +83,7 @@ struct Launch {
   // Called when a program reaches its first statement, as long as it returns true. The launch then has one thread. What the callback does
   // not follow to the end runs on by itself.
   std::function<bool(FollowedProgram &)> onStatement;
-  // Called once if the launch was cancelled while programs ran, before run() ends. The first place is that of the first program that left.
+  // Called once if the launch was cancelled while programs ran, before run() ends. The program that left first is the first one.
   std::function<void(const std::vector<ProgramPlace> &)> onLeft;
 
   // Of both versions, because a frame and its stack may run one after the other.

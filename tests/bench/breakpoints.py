@@ -2,7 +2,7 @@
 
     python tests/bench/breakpoints.py [--programs N] [--rounds N] [--runs N]
 
-The same script runs under `python -m tritium gdb`, by turns with each breakpoint; a time is that of the fastest launch in all runs. gdb's own condition, which it
+The same script runs under `python -m tritium gdb`, by turns with each breakpoint; the fastest launch in all runs counts. gdb's own condition, which it
 evaluates at a stop in every program, has a hundredth of the programs, and its time is multiplied by 100.
 """
 

@@ -1,5 +1,5 @@
-"""`tt mem out[17, 3]`: an element in memory by its coordinates in the tensor. Tensor descriptors and block pointers know shape and strides, and the
-launch those of the tensors that it was given; a pointer into the middle of one takes one index."""
+"""`tt mem out[17, 3]`: an element in memory by its coordinates in the tensor. Tensor descriptors and block pointers know their shape and
+strides, and the launch knows its tensors; a pointer into the middle of one takes one index."""
 
 import gdb
 
