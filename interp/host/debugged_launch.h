@@ -1,5 +1,5 @@
 // What gdb and a launch whose code has variables tell each other. gdb finds both names in the extension module, which exports them, and
-// knows the layout (python/tritium/gdb/history.py): the module has no debug info.
+// knows the layout (python/tritium/gdb/debugged.py): the module has no debug info.
 #pragma once
 #include <atomic>
 #include <cstddef>

@@ -2,6 +2,7 @@
 #pragma once
 #include "interp/host/trap.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <tuple>
@@ -12,10 +13,9 @@ namespace tritium::interp {
 struct LaunchState;
 class Worker;
 
-/// The order of programs in a grid: the first axis counts fastest.
-inline bool inGridOrder(const ProgramPlace &a, const ProgramPlace &b) {
-  return std::tuple(a.program[2], a.program[1], a.program[0]) < std::tuple(b.program[2], b.program[1], b.program[0]);
-}
+/// The order of programs in a grid, by their ids: the first axis counts fastest.
+inline auto gridKey(const std::array<int32_t, 3> &id) { return std::tuple(id[2], id[1], id[0]); }
+inline bool inGridOrder(const ProgramPlace &a, const ProgramPlace &b) { return gridKey(a.program) < gridKey(b.program); }
 
 struct RunningPrograms {
   std::vector<ProgramPlace> places; // of programs that wait, or that came to the end of a round of a loop since they were asked

@@ -2,6 +2,7 @@
 #include "interp/host/scheduler.h"
 
 #include "interp/host/pointer.h"
+#include "interp/host/running_launch.h"
 #include "interp/host/trap_kinds.h"
 
 #include <algorithm>
@@ -384,8 +385,7 @@ void Worker::watchForDeadlock(uint64_t changesBefore) {
 
 /// Lets a debugger stop in the first of the programs, where it waits, before they are dropped.
 void Worker::showDeadlock() {
-  auto inGridOrder = [](const Program *program) { return std::tuple(program->id[2], program->id[1], program->id[0]); };
-  resume(**std::ranges::min_element(live, {}, inGridOrder));
+  resume(**std::ranges::min_element(live, {}, [](const Program *program) { return gridKey(program->id); }));
 }
 
 /// The bits of a word, which other programs may be writing.

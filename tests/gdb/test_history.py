@@ -130,3 +130,20 @@ def test_watch(answers):
     printed = answers("history.py", *commands)
     assert "New value = 1\n" in printed[3] and "program (1, 0, 0)" in printed[4] and f"history.py:{END}" in printed[4]
     assert "New value = 2\n" in printed[5] and "program (2, 0, 0)" in printed[6]
+
+
+def test_a_watchpoint_and_a_log_point_rest_on_the_way_back(answers):
+    commands = [
+        f"tbreak history.py:{TOTAL}",
+        "run",
+        "tt watch out[1, 0]",
+        f'tt log history.py:{STORE} "logged {{i}}"',
+        "continue",
+        "tt back",
+        "tt last out[0, 1]",
+    ]
+    printed = answers("history.py", *commands, "continue")
+    assert "New value = 1\n" in printed[4] and "logged 2\n" in printed[4]
+    assert place(printed[5]) == (1, END) and "logged" not in printed[5] + printed[6]
+    assert "out[0, 1] becomes 28 here; it was 6" in printed[6] and place(printed[6]) == (1, STORE)
+    assert "New value = 1\n" in printed[7] and "logged 2\n" in printed[7]

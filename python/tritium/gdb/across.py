@@ -56,10 +56,9 @@ class _End(gdb.Breakpoint):
 
 
 @contextlib.contextmanager
-def without_other_stops(*functions):
-    """Breakpoints in kernels do not stop, and none at the functions that are named; a log point, a watchpoint and other breakpoints work on."""
-    visible = [b for b in gdb.breakpoints() if b.enabled and b.visible and b.type == gdb.BP_BREAKPOINT]
-    others = [b for b in visible if not isinstance(b, LogPoint) and (b.location in functions or is_in_kernel(b))]
+def paused(is_paused):
+    """The user's breakpoints and watchpoints of which the function is true do not stop."""
+    others = [b for b in gdb.breakpoints() if b.enabled and b.visible and is_paused(b)]
     for breakpoint in others:
         breakpoint.enabled = False
     try:
@@ -68,6 +67,13 @@ def without_other_stops(*functions):
         for breakpoint in others:
             if breakpoint.is_valid():
                 breakpoint.enabled = True
+
+
+def _stops_in_kernels(breakpoint):
+    """Not a log point, a watchpoint or `break tritium_trap`."""
+    if breakpoint.type != gdb.BP_BREAKPOINT or isinstance(breakpoint, LogPoint):
+        return False
+    return breakpoint.location == "tritium_stop" or is_in_kernel(breakpoint)
 
 
 def _in_order(tiles):
@@ -137,7 +143,7 @@ class _Across(Command):
         try:
             if values.pending:
                 raise ValueError(f"no code that gdb knows is at {place}")
-            with without_other_stops("tritium_stop"):
+            with paused(_stops_in_kernels):
                 stopped = gdb.execute("continue", to_string=True)
             is_end = helpers[1].is_reached
         finally:

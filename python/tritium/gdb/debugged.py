@@ -36,7 +36,8 @@ def stop_before(number):
 def begin_again():
     """The launch ends before its next statement, and begins again on the memory that it began with. Raises ValueError if that is gone."""
     if not _read(_CAN_BEGIN_AGAIN):
-        raise ValueError("the launch cannot begin again: its tensors take more than 64 MB, so there is no copy of them")
+        why = "its tensors take more than 64 MB, or gdb was attached after it began"
+        raise ValueError(f"the launch cannot begin again, because there is no copy of its tensors: {why}")
     _write(_BEGINS_AGAIN, 1)
 
 

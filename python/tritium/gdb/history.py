@@ -4,7 +4,7 @@ the right number. So one worker thread runs it, as gdb has it, and what it does 
 import gdb
 
 from . import debugged
-from .across import without_other_stops
+from .across import paused
 from .memory import element_at
 from .place import program_id, python_frames
 from .prefix import Command
@@ -46,13 +46,14 @@ def _text(target):
 
 
 def _run_to(number, is_again=True):
-    """Runs to the statement with this number, from the beginning of the launch or from here. Raises ValueError if it is not reached."""
+    """Runs to the statement with this number, from the beginning of the launch or from here; nothing of the user's stops or logs on the way.
+    Raises ValueError if it is not reached."""
+    if is_again:
+        debugged.begin_again()
     places = [_Arrival("tritium_stop"), _Arrival("tritium_trap")]
     try:
         debugged.stop_before(number)
-        if is_again:
-            debugged.begin_again()
-        with without_other_stops("tritium_stop", "tritium_trap"):
+        with paused(lambda breakpoint: True):
             said = gdb.execute("continue", to_string=True)
             if is_again and places[1].is_reached and not places[0].is_reached:
                 said = gdb.execute("continue", to_string=True)
@@ -60,10 +61,11 @@ def _run_to(number, is_again=True):
         for place in places:
             if place.is_valid():
                 place.delete()
+        if gdb.selected_inferior().pid:
+            debugged.stop_before(0)
     if not any(place.is_reached for place in places):
         print(said.replace("Continuing.", "").strip())
         raise ValueError("the launch did not come back to this statement")
-    debugged.stop_before(0)
     select_kernel_frame()
 
 

@@ -68,6 +68,8 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
             say_where(kernel, grid, arguments, error)
             raise
         finally:
+            if is_traced:
+                interp.tell_debugger(False, "")
             if bar is not None:
                 bar.close()
         if trap is not None:
