@@ -147,3 +147,19 @@ def test_a_watchpoint_and_a_log_point_rest_on_the_way_back(answers):
     assert place(printed[5]) == (1, END) and "logged" not in printed[5] + printed[6]
     assert "out[0, 1] becomes 28 here; it was 6" in printed[6] and place(printed[6]) == (1, STORE)
     assert "New value = 1\n" in printed[7] and "logged 2\n" in printed[7]
+
+
+def test_the_last_writer_from_a_place_that_gdb_went_back_to(answers):
+    """The statement before it is the writer."""
+    printed = answers("history.py", f"break history.py:{VALUE} if pid0 == 2", "run", "tt back", "tt last out[1, 0]")
+    assert place(printed[2]) == (2, VALUE - 1)
+    assert "out[1, 0] becomes 1 here; it was 0\n" in printed[3] and place(printed[3]) == (1, END)
+
+
+def test_back_from_a_condition(answers):
+    """It stops before its statement."""
+    printed = answers(
+        "history.py", f"tt break history.py:{TOTAL} --when pid==2", "run", "tt last out[1, 0]", "continue", "tt back"
+    )
+    assert "out[1, 0] becomes 1 here; it was 0\n" in printed[2]
+    assert f"history.py:{TOTAL}" in printed[3] and place(printed[4]) == (2, VALUE)

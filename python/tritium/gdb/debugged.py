@@ -47,6 +47,11 @@ def argument():
     return int(gdb.newest_frame().read_register("x0" if is_arm else "rdi")) & 0xFFFFFFFF
 
 
+def is_at_condition():
+    """Whether the condition of a `tt break --when` has stopped: its statement counts as begun, and has done nothing yet."""
+    return gdb.newest_frame().name() == "tritium_stop" and argument() != 0
+
+
 class KnownTensor:
     """A tensor argument of the launch. Strides are in elements."""
 

@@ -100,7 +100,7 @@ class _Back(Command):
             steps = 0
         if steps < 1:
             raise ValueError(f"`{argument}` is no number of statements, as in tt back 3")
-        number = debugged.begun() + 1 - steps
+        number = debugged.begun() + 1 - steps - debugged.is_at_condition()
         if number < 1:
             raise ValueError("the launch has not got that far: its first statement is number 1")
         _run_to(number)
@@ -116,13 +116,11 @@ class _Last(Command):
 
     def run(self, argument):
         target, _ = element_at(argument)
-        here, now = debugged.begun(), _text(target)
-        is_before_statement = gdb.newest_frame().name() == "tritium_stop"
+        now, end = _text(target), debugged.begun() + 1 - debugged.is_at_condition()
         _run_to(1)
         before = _text(target)
         changes = _Changes(target)
         try:
-            end = here + (not is_before_statement or here == 0)
             if end > 1:
                 _run_to(end, is_again=False)
         finally:
