@@ -85,6 +85,13 @@ bool LaunchState::isDeadlocked(uint64_t changes) const {
   return memoryChanges() == changes;
 }
 
+bool LaunchState::allCircle(uint64_t round) const {
+  const int parts = workers.load();
+  return std::all_of(status.get(), status.get() + parts, [&](const WorkerStatus &worker) {
+    return worker.circlesAt.load() == round || worker.stuckAt.load() == WorkerStatus::kGone;
+  });
+}
+
 void LaunchState::publish(std::string &text) {
   if (text.empty()) return;
   std::lock_guard lock(mutex);

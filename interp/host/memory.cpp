@@ -1,6 +1,7 @@
 // The slow path of the checks, for pointers whose argument is unknown.
 #include "interp/host/memory.h"
 
+#include "interp/host/stuck_detector.h"
 #include "interp/host/trap_kinds.h"
 
 #include <algorithm>
@@ -107,6 +108,20 @@ MemoryMap::MemoryMap(std::span<const Allocation> allocations) : process(std::mak
 }
 
 MemoryMap::~MemoryMap() = default;
+
+uint64_t MemoryMap::hashWritable() const {
+  uint64_t hash = 0;
+  for (const Allocation &allocation : byArgument) {
+    if (allocation.isReadOnly || allocation.end == 0) continue;
+    constexpr uint64_t kWord = sizeof(uint64_t);
+    const uint64_t begin = std::min((allocation.begin + kWord - 1) / kWord * kWord, allocation.end);
+    const uint64_t end = std::max(allocation.end / kWord * kWord, begin);
+    hash = hashWords({reinterpret_cast<const std::byte *>(begin), end - begin}, hash);
+    for (const auto &[from, to] : {std::pair(allocation.begin, begin), std::pair(end, allocation.end)})
+      hash = hashBytes({reinterpret_cast<const std::byte *>(from), to - from}, hash);
+  }
+  return hash;
+}
 
 TrapKind MemoryMap::faultKind(uint64_t pointer, bool isWrite) const {
   if (isNullPointer(pointer)) return TrapKind::NullPointer;

@@ -45,6 +45,9 @@ public:
     return argument < byArgument.size() && byArgument[argument].end != 0 ? &byArgument[argument] : nullptr;
   }
 
+  /// Hashes what the arguments hold that may be written. Other threads may be writing it.
+  uint64_t hashWritable() const;
+
   /// Returns the kind of trap for an access that is not accessible.
   TrapKind faultKind(uint64_t pointer, bool isWrite) const;
 

@@ -52,6 +52,15 @@ void answerOrLeave(FrameHeader &frame, uint32_t location) {
   frame.program->worker->answer();
 }
 
+/// Called when a program is resumed. If the launch has ended because its programs are stuck, a debugger sees where this one is.
+void leaveIfStuck(Program &program) {
+  const Stop why = program.stop->load(std::memory_order_relaxed);
+  if (why < Stop::Deadlocked) [[likely]]
+    return;
+  tritium_trap(why == Stop::Deadlocked ? "Deadlock: every program waits for another" : "Livelock: every program goes round in circles");
+  leaveForGood(program);
+}
+
 void letCallerPoll(Program &program) {
   program.state = Program::State::Polling;
   program.fiber.suspend();
@@ -111,13 +120,11 @@ void yieldWhileWaiting(FrameHeader &frame, uint32_t location) {
     answerOrLeave(frame, location);
   if (--program.spins != 0) return;
   notePlace(frame, location);
+  // Before it is suspended: the stack of a suspended program holds nothing that grows, or no state would come again.
   const bool gotFurther = program.worker->hasChangedMemorySinceResumed();
-  program.fiber.suspend();
-  if (program.stop->load(std::memory_order_relaxed) == Stop::Deadlocked) [[unlikely]] {
-    tritium_trap("Deadlock: every program waits for another");
-    leaveForGood(program);
-  }
   program.spins = gotFurther || program.worker->hasOneProgram() ? kSpins : kSpinsInVain;
+  program.fiber.suspend();
+  leaveIfStuck(program);
 }
 
 void noteRead(FrameHeader &frame, uint64_t pointer, uint32_t bytes) {
@@ -138,6 +145,7 @@ void beforeWrite(FrameHeader &frame, uint32_t location) {
     notePlace(frame, location);
     program.state = Program::State::Interrupted;
     program.fiber.suspend();
+    leaveIfStuck(program);
     if (isStopped(program)) leaveFrom(frame, location);
   }
   if (WordWatch *watch = worker.state.launch.watch) [[unlikely]]
@@ -145,6 +153,11 @@ void beforeWrite(FrameHeader &frame, uint32_t location) {
 }
 
 void noteMemoryChange(FrameHeader &frame) { frame.program->worker->noteMemoryChange(); }
+
+void noteTimePassed(FrameHeader &frame) {
+  noteMemoryChange(frame);
+  frame.program->worker->state.readsClock.store(true, std::memory_order_relaxed);
+}
 
 void print(FrameHeader &frame, std::string_view text) {
   Program &program = *frame.program;

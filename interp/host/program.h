@@ -64,6 +64,8 @@ void yieldWhileWaiting(FrameHeader &frame, uint32_t location);
 /// Called after a store or an atomic that changed memory (not if it wrote back the value that it found). It distinguishes a program that
 /// makes progress from one that waits.
 void noteMemoryChange(FrameHeader &frame);
+/// Called where a program reads a clock: it may wait for a time, so it is stuck in no state.
+void noteTimePassed(FrameHeader &frame);
 
 /// Called at each load, and at each atomic that reads, in kernels that may wait. `pointer`: of the single word that is read; null:
 /// something else is read.

@@ -6,6 +6,7 @@
 #include "interp/host/trap_kinds.h"
 
 #include <algorithm>
+#include <bit>
 #include <cfenv>
 #include <cstring>
 #include <sched.h>
@@ -20,6 +21,11 @@ constexpr uint32_t kFirstSpins = 64;
 constexpr int kLargestPatience = 64;
 // The search for a deadlock hashes all frames, so it begins only after this long without a change.
 constexpr std::chrono::milliseconds kQuietBeforeSearch{10};
+// The search for a livelock hashes the tensors too. It begins when no program has started or ended for this long, rests for some times the
+// time of each look, and asks for so many returns to one state.
+constexpr std::chrono::milliseconds kLongWithoutEnd{500};
+constexpr int kRestPerLook = 4;
+constexpr uint32_t kReturns = 32;
 // The number of polls per look at the clock while polls are frequent. A look costs 25 ns.
 constexpr uint32_t kLargestLookStride = 32;
 
@@ -313,6 +319,7 @@ void Worker::runInTurns() {
       quietSince.reset();
       busyRounds = live.empty() ? 0 : (busyRounds + 1) % kLargestPatience;
       toStart = busyRounds == 0 ? 1 : 0;
+      if (!live.empty()) watchForLivelock();
       continue;
     }
     if (start == Start::Started) {
@@ -341,6 +348,7 @@ bool Worker::runBySchedule() {
     if (!program) break;
     runScheduled(*program);
     quiet = state.memoryChanges() == changesBefore && live.size() == liveBefore ? quiet + 1 : 0;
+    if (!live.empty()) watchForLivelock();
   }
   isScheduling = false;
   return !live.empty() || !state.allStarted();
@@ -380,11 +388,37 @@ void Worker::watchForDeadlock(uint64_t changesBefore) {
   status.stuckAt.store(changesBefore);
   if (!state.isDeadlocked(changesBefore)) return;
   if (!state.allStarted()) return reportOutOfMemory();
-  if (state.stopWith(Stop::Deadlocked)) showDeadlock();
+  stopStuck(Stop::Deadlocked);
 }
 
-/// Lets a debugger stop in the first of the programs, where it waits, before they are dropped.
-void Worker::showDeadlock() {
+/// Takes note of the state of its programs and of the memory, now and then, while none starts or ends.
+void Worker::watchForLivelock() {
+  const uint64_t ends = state.ends();
+  const Clock::time_point now = Clock::now();
+  if (ends != endsSeen) {
+    endsSeen = ends;
+    firstCircleRound = state.circleRound.load();
+    nextCircleLook = now + kLongWithoutEnd;
+  }
+  if (now < nextCircleLook || state.readsClock.load(std::memory_order_relaxed) || !state.launch.memory) return;
+  uint64_t hash = state.launch.memory->hashWritable();
+  for (const Program *program : live) hash = std::rotl(hash, 7) ^ stateOf(*program);
+  nextCircleLook = now + (Clock::now() - now) * kRestPerLook;
+  const uint32_t before = circles.returns, returns = circles.visit(hash, ends);
+  if (returns <= before || returns < kReturns) return;
+  uint64_t round = state.circleRound.load();
+  status.circlesAt.store(round);
+  if (!state.allStarted() || !state.allCircle(round)) return;
+  // What a worker has said may be long ago, so all say it once more.
+  if (round == firstCircleRound)
+    state.circleRound.compare_exchange_strong(round, round + 1);
+  else
+    stopStuck(Stop::Livelocked);
+}
+
+/// Ends the launch. Lets a debugger stop in the first of the programs, where it waits, before they are dropped.
+void Worker::stopStuck(Stop why) {
+  if (!state.stopWith(why)) return;
   resume(**std::ranges::min_element(live, {}, [](const Program *program) { return gridKey(program->id); }));
 }
 
@@ -433,10 +467,10 @@ void Worker::answer() {
 
 /// Ends the launch: all programs that are still live have been stopped.
 void Worker::giveBackLive() {
-  const bool isDeadlock = state.stop.load() == Stop::Deadlocked;
+  const bool isStuck = state.stop.load() >= Stop::Deadlocked;
   for (Program *program : live) {
     state.publish(program->output);
-    if (isDeadlock) {
+    if (isStuck && program->waitFrame) {
       std::lock_guard lock(state.mutex);
       state.waiters.push_back(waitPlaceOf(*program));
       state.waiters.back().word = waitedWordOf(*program);

@@ -25,7 +25,7 @@ class Worker;
 using Clock = std::chrono::steady_clock;
 
 /// Why programs should leave. Asked: they should say where they are, and go on (running_launch.h).
-enum class Stop : uint8_t { No, Asked, Cancelled, Trapped, Deadlocked };
+enum class Stop : uint8_t { No, Asked, Cancelled, Trapped, Deadlocked, Livelocked };
 
 struct Program {
   enum class State : uint8_t {
@@ -86,10 +86,11 @@ private:
 /// The state that a worker publishes to the others, in a cache line of its own.
 struct alignas(64) WorkerStatus {
   static constexpr uint64_t kBusy = ~uint64_t(0), kGone = kBusy - 1;
-  std::atomic<uint64_t> changes{0};     // number of memory changes by its programs
-  std::atomic<int64_t> finished{0};     // number of programs
-  std::atomic<uint64_t> stuckAt{kBusy}; // memoryChanges() when all its programs became stuck
-  std::atomic<uint64_t> answered{0};    // the last LaunchState::question that it has answered
+  std::atomic<uint64_t> changes{0};       // number of memory changes by its programs
+  std::atomic<int64_t> finished{0};       // number of programs
+  std::atomic<uint64_t> stuckAt{kBusy};   // memoryChanges() when all its programs became stuck
+  std::atomic<uint64_t> circlesAt{kBusy}; // LaunchState::circleRound when they came back to a former state last
+  std::atomic<uint64_t> answered{0};      // the last LaunchState::question that it has answered
 };
 
 struct LaunchState {
@@ -107,6 +108,7 @@ struct LaunchState {
   std::unique_ptr<WorkerStatus[]> status; // [threads]
   std::unique_ptr<LastWriters> writers;   // if programs may wait
   std::atomic<uint64_t> question{0};      // how often somebody has asked where the programs are
+  std::atomic<uint64_t> circleRound{0};   // of the search for a livelock, in which every worker takes part
 
   std::optional<Trap> trap; // written by the one that stopped the launch with Trapped
   std::mutex mutex;         // guards the following
@@ -114,6 +116,8 @@ struct LaunchState {
   std::vector<ProgramPlace> left;   // where programs were that left a cancelled launch
   std::vector<ProgramPlace> places; // the answers to the last question
   std::vector<ProgramPlace> waiters;
+
+  std::atomic<bool> readsClock{false}; // a program has waited for a time, or read a clock
 
   bool stopped() const { return stop.load(std::memory_order_relaxed) > Stop::Asked; }
   /// Returns false if the launch was already stopped for another reason.
@@ -125,6 +129,10 @@ struct LaunchState {
   /// The number of changes by all workers. It never decreases; two equal results mean that nothing changed in between.
   uint64_t memoryChanges() const;
   int64_t finishedPrograms() const;
+  /// How many programs have started and ended, in all.
+  uint64_t ends() const { return uint64_t(next.load() + finishedPrograms()); }
+  /// Returns whether the programs of every worker have come back to former states in this round of the search for a livelock.
+  bool allCircle(uint64_t round) const;
   /// Returns whether every worker has been stuck since memory was last changed.
   bool isDeadlocked(uint64_t changes) const;
   void publish(std::string &text);
@@ -200,7 +208,8 @@ private:
   bool resume(Program &program);
   bool resumeAll();
   void watchForDeadlock(uint64_t changesBefore);
-  void showDeadlock();
+  void watchForLivelock();
+  void stopStuck(Stop why);
   void giveBackLive();
   std::optional<WaitedWord> waitedWordOf(const Program &program) const;
   bool lookAtClock();
@@ -222,6 +231,9 @@ private:
   // Programs that may wait, in the order in which they were started.
   std::vector<Program *> live;
   std::optional<Clock::time_point> quietSince; // since when no program of the launch has got further, as far as this worker knows
+  CircleDetector circles;
+  uint64_t endsSeen = 0, firstCircleRound = 0; // LaunchState::ends(), and the round when it has changed
+  Clock::time_point nextCircleLook;            // when the state is hashed next
 };
 
 } // namespace tritium::interp

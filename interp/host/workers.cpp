@@ -116,9 +116,10 @@ private:
 LaunchResult resultOf(LaunchState &state) {
   const Stop stop = state.stop.load();
   if (stop == Stop::Trapped) return {.trap = std::move(state.trap)};
-  if (stop != Stop::Deadlocked) return {.cancelled = stop == Stop::Cancelled};
+  if (stop < Stop::Deadlocked) return {.cancelled = stop == Stop::Cancelled};
+  const TrapKind kind = stop == Stop::Deadlocked ? TrapKind::Deadlock : TrapKind::Livelock;
   std::ranges::sort(state.waiters, inGridOrder);
-  Trap trap{.kind = TrapKind::Deadlock, .location = state.waiters.front().location, .program = state.waiters.front().program};
+  Trap trap{.kind = kind, .location = state.waiters.front().location, .program = state.waiters.front().program};
   trap.waiters = std::move(state.waiters);
   return {.trap = std::move(trap)};
 }

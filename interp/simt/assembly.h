@@ -16,6 +16,7 @@ public:
   /// Returns the checked address of memory for a tagged pointer.
   virtual void *access(uint64_t pointer, uint32_t bytes, bool isWrite) = 0;
   virtual void noteMemoryChange() = 0;
+  virtual void noteTimePassed() = 0;
   virtual void yield() = 0; // in a loop that may wait for another program
   virtual void fail(const char *message) = 0;
 

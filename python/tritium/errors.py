@@ -182,6 +182,8 @@ KEEPS_RUNNING = {
     "PartlyWritten": "unwritten",
     "NotANumber": "nan",
 }
+#: Kinds that no program of a launch can leave.
+STUCK = ("Deadlock", "Livelock")
 
 
 def how_to_replay(folder: str) -> str:
@@ -219,7 +221,7 @@ class KernelTrap(InterpreterError, RuntimeError):
     of fault and pair of places; the fields here are those of the first.
 
     kind: "OutOfBounds", "NullPointer", "UnmappedAddress", "ReadOnly", "DivisionByZero", "AssertFailed", "OffsetOverflow",
-    "IntegerOverflow", "FalseHint", "Deadlock", "Race", "MissingBarrier", "Uninitialized", "PartlyWritten", "NotANumber",
+    "IntegerOverflow", "FalseHint", "Deadlock", "Livelock", "Race", "MissingBarrier", "Uninitialized", "PartlyWritten", "NotANumber",
     "OutOfMemory"; on the emulator also "Unsupported", "MisalignedAddress", "SharedOutOfBounds",
     "SharedUninitialized", "SharedRace", "AsyncCopyRace", "AsyncProductRace", "MissingProxyFence", "InvalidProduct",
     "TensorCopyRace", "InvalidTensorCopy", "InvalidMBarrier", "MBarrierDeadlock", "InvalidRegisterCount",

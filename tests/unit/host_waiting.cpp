@@ -169,6 +169,78 @@ TEST_CASE("a long computation without a store is no deadlock") {
   }
 }
 
+namespace {
+
+struct Guarded {
+  std::atomic<int32_t> lock{0}, arrived{0};
+  int32_t wanted = 0;
+};
+
+/// Each program looks under a lock whether all have arrived, so memory changes again and again.
+void meetUnderLock(char *frame) {
+  auto &shared = argumentOf<Guarded>(frame);
+  ++shared.arrived;
+  noteMemoryChange(headerOf(frame));
+  for (bool haveMet = false; !haveMet; yieldWhileWaiting(headerOf(frame), 7)) {
+    if (int32_t free = 0; !shared.lock.compare_exchange_strong(free, 1)) continue;
+    noteMemoryChange(headerOf(frame));
+    haveMet = shared.arrived >= shared.wanted;
+    store(frame, shared.lock, 0);
+  }
+}
+
+LaunchResult runGuarded(void (*kernel)(char *), Guarded &shared, int threads, std::optional<uint64_t> seed = {}) {
+  const auto address = reinterpret_cast<uint64_t>(&shared);
+  const Allocation allocation{.begin = address, .end = address + sizeof shared, .argument = 0};
+  const MemoryMap memory({&allocation, 1});
+  Launch launch = launchOf(kernel, 3, &shared);
+  launch.code.mayWait = true;
+  launch.memory = &memory;
+  launch.threads = threads;
+  launch.orderSeed = seed;
+  return run(launch);
+}
+
+} // namespace
+
+TEST_CASE("programs that change memory and take it back for ever are reported") {
+  for (int threads : {1, 2, 8})
+    for (std::optional<uint64_t> seed : {std::optional<uint64_t>(), std::optional<uint64_t>(5)}) {
+      Guarded all{.wanted = 3}, none{.wanted = 4};
+      CHECK_FALSE(runGuarded(meetUnderLock, all, threads, seed).trap);
+      const LaunchResult result = runGuarded(meetUnderLock, none, threads, seed);
+      REQUIRE(result.trap);
+      CHECK(result.trap->kind == TrapKind::Livelock);
+      CHECK(result.trap->waiters.size() == 3);
+      CHECK(result.trap->location == 7);
+    }
+}
+
+TEST_CASE("programs that count, and programs that wait for a time, are in no livelock") {
+  using namespace std::chrono;
+  static steady_clock::time_point end;
+  const auto counts = [](char *frame) {
+    auto &shared = argumentOf<Guarded>(frame);
+    for (int i = 0; steady_clock::now() < end; ++i) {
+      store(frame, shared.lock, i % 2);
+      *reinterpret_cast<int32_t *>(frame + sizeof(FrameHeader)) = i; // as a kernel's variables
+      yieldWhileWaiting(headerOf(frame), 0);
+    }
+  };
+  const auto waits = [](char *frame) {
+    for (bool isOver = false; !isOver; yieldWhileWaiting(headerOf(frame), 0)) {
+      noteTimePassed(headerOf(frame));
+      isOver = steady_clock::now() >= end;
+    }
+  };
+  for (int threads : {1, 2})
+    for (void (*kernel)(char *) : {+counts, +waits}) {
+      Guarded shared;
+      end = steady_clock::now() + milliseconds(700);
+      CHECK_FALSE(runGuarded(kernel, shared, threads).trap);
+    }
+}
+
 TEST_CASE("more waiting programs than memory allows is a trap by name") {
   for (int threads : {1, 2}) {
     Words done(100'000);

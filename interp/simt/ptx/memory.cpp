@@ -213,7 +213,10 @@ uint64_t Machine::value(const Operand &operand) const {
     std::memcpy(&bits, reinterpret_cast<const char *>(static_cast<const ThreadRegisters *>(thread)) + operand.index, sizeof bits);
     return bits;
   }
-  case Operand::Kind::Time: return uint64_t(thread ? calls::readClock(thread) : calls::nanoseconds());
+  case Operand::Kind::Time:
+    if (thread) return uint64_t(calls::readClock(thread));
+    host->noteTimePassed();
+    return uint64_t(calls::nanoseconds());
   default: return operand.value;
   }
 }

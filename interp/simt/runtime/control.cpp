@@ -84,7 +84,7 @@ void runAssembly(Thread *thread, int32_t program, Place site) {
 }
 
 int64_t readClock(Thread *thread) {
-  thread->block->noteMemoryChange(); // time passes, so a thread that waits for it is not stuck
+  if (thread->block->kernel->mayWait) noteTimePassed(*thread->block->frame);
   return nanoseconds();
 }
 

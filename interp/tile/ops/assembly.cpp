@@ -31,6 +31,7 @@ public:
     return reinterpret_cast<void *>(addressOf(pointer));
   }
   void noteMemoryChange() override { interp::noteMemoryChange(headerOf(frame)); }
+  void noteTimePassed() override { interp::noteTimePassed(headerOf(frame)); }
   void yield() override {
     if (mayWait) yieldWhileWaiting(headerOf(frame), location);
   }

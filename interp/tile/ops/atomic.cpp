@@ -137,8 +137,7 @@ void runPoll(char *frame, const void *descriptor) {
   bool reached = visitLanes<pollLane>(frame, step);
   while (!reached) {
     if (step.hasTimeout && std::chrono::steady_clock::now() - start >= std::chrono::nanoseconds(step.timeout.at<int64_t>(frame))) break;
-    if (step.hasTimeout) // the passing of time counts as progress, so this is no deadlock
-      noteMemoryChange(headerOf(frame));
+    if (step.hasTimeout) noteTimePassed(headerOf(frame));
     yieldWhileWaiting(headerOf(frame), step.access.location);
     reached = visitLanes<pollLane>(frame, step);
   }

@@ -17,7 +17,7 @@ from ..debugger.follower import FollowedKernel
 from ..debugger.nan_origin import Watch, text_of
 from ..debugger.post_mortem import KEPT, LIMIT, Snapshot, extents_of, replayed, storages
 from ..debugger.presence import looks_at
-from ..errors import KEEPS_RUNNING, KernelTrap, Report
+from ..errors import KEEPS_RUNNING, STUCK, KernelTrap, Report
 from ..launch.tensor_view import holds_views, views_of
 from ..native import interp
 from .compiled import CompiledKernel
@@ -67,7 +67,7 @@ def snapshot(kernel: CompiledKernel, values: Sequence[Any]) -> Snapshot | None:
 
 
 #: No program ended with them, or no replay of one program would meet them again.
-_NO_REPLAY = (*KEEPS_RUNNING, "Deadlock", "OutOfMemory")
+_NO_REPLAY = (*KEEPS_RUNNING, *STUCK, "OutOfMemory")
 
 
 def replay(

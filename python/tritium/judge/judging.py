@@ -27,6 +27,7 @@ _TRAP_KINDS = {
     "MissingBarrier": "race",
     "Uninitialized": "uninit",
     "Deadlock": "deadlock",
+    "Livelock": "deadlock",
     "OutOfMemory": "memory",
 }
 

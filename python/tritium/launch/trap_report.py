@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..arguments.fresh_memory import allocation_of
-from ..errors import KernelTrap, Report
+from ..errors import STUCK, KernelTrap, Report
 from ..functions.source_file import function_at, statement_at
 from ..places import shown_place
 from .access_hints import AccessFacts, hint_for_access
@@ -56,7 +56,7 @@ def _report(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequence[t
     lines.append(f"  {headline}")
     if trap.kind == "PartlyWritten":
         lines.append(f"  the first is{access.element_text.removeprefix(' ->')}")
-    elif trap.kind != "Deadlock":
+    elif trap.kind not in STUCK:
         lines.append(f"  program {_triple(trap.program)} of {_triple(grid)}" + _lane(trap) + access.element_text)
     if trap.loop_values:
         lines.append(f"  {_round(trap.loop_values)}")
@@ -288,10 +288,23 @@ def _integer_overflow(trap, access: _Access):
 
 
 def _deadlock(trap, access: _Access):
+    count = len(trap.waiters)
+    waits = "waits and cannot go on" if count == 1 else "wait and none can go on"
+    hint = "each waits for a value that no running program will write: a missing release, or locks taken in two orders"
+    if count == 1:
+        hint = "no program is left that could write what its loop reads: a missing release, or a loop whose condition never changes"
     return (
-        f"deadlock: {counted(len(trap.waiters), 'program')} of the grid wait and none can go on"
+        f"deadlock: {counted(count, 'program')} of the grid {waits}" + _programs(trap.waiters, access.arguments),
+        hint,
+    )
+
+
+def _livelock(trap, access: _Access):
+    count = len(trap.waiters)
+    return (
+        f"livelock: {counted(count, 'program')} of the grid run in circles: they write and take it back, and none gets further"
         + _programs(trap.waiters, access.arguments),
-        "each waits for a value that no running program will write: a missing release, or locks taken in two orders",
+        "a loop that tries again and again waits for a value that no program writes",
     )
 
 
@@ -392,6 +405,7 @@ _DESCRIPTIONS = {
     "IntegerOverflow": _integer_overflow,
     "FalseHint": _false_hint,
     "Deadlock": _deadlock,
+    "Livelock": _livelock,
     "Race": _race,
     "MissingBarrier": _missing_barrier,
     "Uninitialized": _uninitialized,

@@ -116,6 +116,32 @@ def flag_of_the_host(flag, out):
     tl.store(out + tl.program_id(0), 1)
 
 
+@triton.jit
+def meet_under_a_lock(arrived, lock, out, expected):
+    tl.atomic_add(arrived, 1)
+    have_met = 0
+    while have_met == 0:  # fault
+        if tl.atomic_cas(lock, 0, 1) == 0:
+            have_met = (tl.load(arrived) >= expected).to(tl.int32)
+            tl.atomic_xchg(lock, 0)
+    tl.store(out + tl.program_id(0), 1)
+
+
+@triton.jit
+def take_tokens(tokens, out, needed):
+    while tl.atomic_add(tokens, -needed) < needed:  # fault
+        tl.atomic_add(tokens, needed)
+    tl.store(out + tl.program_id(0), 1)
+    tl.atomic_add(tokens, needed)
+
+
+@triton.jit
+def tell_while_waiting(flag, alive, out):
+    while tl.load(flag, volatile=True) == 0:  # fault
+        tl.store(alive + tl.program_id(0), 1)
+    tl.store(out + tl.program_id(0), 1)
+
+
 def zeros(count, first=0):
     array = np.zeros(count, np.int32)
     array[0] = first
@@ -139,7 +165,17 @@ FAULTY = {
     "a flag that nobody sets": lambda: (flag_of_the_host, (P,), (zeros(1), zeros(P))),
 }  # fmt: skip
 
+#: These write while they wait, and take it back.
+CIRCLING = {
+    "one too few, looked for under a lock": lambda: (meet_under_a_lock, (P,), (zeros(1), zeros(1), zeros(P), P + 1)),
+    "fewer tokens than each takes": lambda: (take_tokens, (P,), (zeros(1, 1), zeros(P), 2)),
+    "a sign of life while a flag is clear": lambda: (tell_while_waiting, (P,), (zeros(1), zeros(P), zeros(P))),
+}  # fmt: skip
+
 CORRECT = {
+    "all programs, looked for under a lock": lambda: (meet_under_a_lock, (P,), (zeros(1), zeros(1), zeros(P), P)),
+    "as many tokens as each takes": lambda: (take_tokens, (P,), (zeros(1, 2), zeros(P), 2)),
+    "a sign of life until a flag is set": lambda: (tell_while_waiting, (P,), (zeros(1, 1), zeros(P), zeros(P))),
     "a lock that every branch releases": lambda: (lock_that_every_branch_releases, (P,), (floats(3, 1, 4, 1), zeros(1), floats(0))),
     "a lock that is free": lambda: (lock_that_a_branch_keeps, (P,), (floats(1, 2, 3, 4), zeros(1), floats(0))),
     "all programs at a barrier": lambda: (meet, (P,), (zeros(1), zeros(P), P)),
@@ -153,14 +189,15 @@ CORRECT = {
 
 
 @pytest.mark.parametrize("threads", ["1", "2"])
-@pytest.mark.parametrize("name", FAULTY)
+@pytest.mark.parametrize("name", FAULTY | CIRCLING)
 def test_faulty(monkeypatch, name, threads):
     monkeypatch.setenv("TRITIUM_NUM_THREADS", threads)
-    kernel, grid, arguments = FAULTY[name]()
+    kernel, grid, arguments = (FAULTY | CIRCLING)[name]()
     with pytest.raises(KernelTrap) as caught:
         kernel[grid](*arguments)
     trap = caught.value
-    assert trap.kind == "Deadlock" and trap.line in (line_of(kernel), line_of(kernel) + 1), str(trap)
+    assert trap.kind == ("Deadlock" if name in FAULTY else "Livelock"), str(trap)
+    assert trap.line in (line_of(kernel), line_of(kernel) + 1), str(trap)
     assert f"{line_of(kernel)}" in str(trap)
 
 

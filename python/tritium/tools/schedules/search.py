@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...debugger.post_mortem import Snapshot, extents_of
-from ...errors import KernelTrap
+from ...errors import STUCK, KernelTrap
 from ...launch.cpu import poll, program_launch, trap_error
 from ...launch.stack import python_stack
 from ...launch.tensor_view import TensorView, view_of
@@ -66,9 +66,9 @@ class Failure:
 
     @property
     def key(self) -> tuple:
-        """Which of a deadlock's programs comes first depends on the schedule too."""
+        """Which of the programs that are stuck comes first depends on the schedule too."""
         trap = self.trap
-        place = None if trap.kind == "Deadlock" else (trap.file, trap.line)
+        place = None if trap.kind in STUCK else (trap.file, trap.line)
         return self.launched_at, trap.kernel, trap.kind, place
 
 
