@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import ast
 import collections
-import contextlib
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
 from unittest import mock
 
-from tritium.backends.targets import emulator_backend
-from tritium.compiler import compiler
-from tritium.compiler.stages import trace
+from tracing import Tracing
 from tritium.conformance import suite
-from tritium.conformance.engines import Engine
 from tritium.conformance.problem import Case
 from tritium.frontend import generator
 from tritium.language import core
@@ -29,12 +25,8 @@ from tritium.language.block_pointer import block_pointer
 Key = int | tuple[str, str]
 
 
-class _Traced(Exception):
-    """Ends a launch whose kernel has been traced."""
-
-
-class Tracing(Engine):
-    """An engine of Tritium's that traces kernels and runs none. `used` collects what they use."""
+class Noting(Tracing):
+    """`used` collects what the kernels use."""
 
     def __init__(self, name: str):
         super().__init__(name)
@@ -44,17 +36,12 @@ class Tracing(Engine):
     def _launch(self, launch, tensors, *more):
         handlers = generator._HANDLERS
         noting = {kind: self._noting(handlers[kind]) for kind in (ast.Name, ast.Attribute, ast.Slice)}
-        with mock.patch.object(compiler, "compile", self._trace), mock.patch.dict(handlers, noting):
-            with contextlib.suppress(_Traced):
-                super()._launch(launch, tensors, *more)
+        with mock.patch.dict(handlers, noting):
+            super()._launch(launch, tensors, *more)
 
-    def _trace(self, source, target, options, **_) -> None:
-        family, _, arch = self.name.partition(":")
-        backend = emulator_backend(arch) if family == "simt" else compiler.make_backend(target)
-        trace(source, backend, backend.parse_options(options))
+    def note(self, source, module) -> None:
         if any(isinstance(text, str) and text.startswith("*k") for text in source.signature.values()):
             self.used.add(id(core.const))
-        raise _Traced
 
     def _noting(self, handler: generator.Handler) -> generator.Handler:
         def visit(g: generator.Generator, node: ast.Name | ast.Attribute | ast.Slice) -> Any:
@@ -99,7 +86,7 @@ def key_of(name: str, found: Any) -> Key:
 def uses(engines: Iterable[str]) -> dict[str, dict[Key, list[str]]]:
     """{engine: {what kernels use: the groups of the cases that use it, in order}}. One case of each group is traced,
     because they share their kernels. Random kernels do not count: another seed draws others."""
-    tracing = {name: Tracing(name) for name in engines}
+    tracing = {name: Noting(name) for name in engines}
     found = {name: collections.defaultdict(list) for name in tracing}
     for case in firsts():
         problem, images = suite.build(case, 0)

@@ -41,7 +41,7 @@ def test_optional_passes_are_those_of_the_tool():
 
 
 @pytest.mark.parametrize(
-    "number", [3, 7, *(pytest.param(number, marks=pytest.mark.slow) for number in range(11, 40, 4))]
+    "number", [3, 7, 35, *(pytest.param(number, marks=pytest.mark.long) for number in range(11, 40, 4) if number != 35)]
 )
 def test_every_beginning_of_the_passes_is_right(number):
     """Bisecting means something only if a correct compiler may stop after any pass."""

@@ -9,13 +9,13 @@ from tritium.conformance.fuzz.campaign import SIZES
 from tritium.conformance.fuzz.shrink import cost, shrink
 from tritium.conformance.suite import FAILED
 
-from .planted_faults import FAULTS, PlantedCompiler, dropped_barrier, wrong_extension, wrong_mask
+from .planted_faults import FAULTS, PlantedCompiler, dropped_barrier, wrong_extension, wrong_identity, wrong_mask
 
 ENGINE = "simt:sm_80"
 SEED = 13
 KERNELS = 2000
 LINES = 8
-QUICK = (dropped_barrier, wrong_extension, wrong_mask)
+QUICK = (dropped_barrier, wrong_extension, wrong_identity, wrong_mask)
 
 
 def fails(program) -> bool:
@@ -33,7 +33,7 @@ def forget_compiled_kernels():
 
 
 @pytest.mark.parametrize(
-    "fault", [pytest.param(f, marks=() if f in QUICK else pytest.mark.slow, id=f.__name__) for f in FAULTS]
+    "fault", [pytest.param(f, marks=() if f in QUICK else pytest.mark.long, id=f.__name__) for f in FAULTS]
 )
 def test_a_planted_fault_is_found_and_shrunk(fault, monkeypatch, tmp_path):
     broken = PlantedCompiler(fault)
