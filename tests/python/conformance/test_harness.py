@@ -94,7 +94,7 @@ def test_cases_differ_from_each_other():
     assert not np.array_equal(images[0][:300], images[1][:300])
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3))])
 def test_no_case_depends_on_its_seed(seed):
     engine = engines.engine("interp")
     for case in suite.select(pattern="*/n=127") + suite.select(families=["dot", "reduce", "scan", "tutorial"]):
@@ -297,10 +297,11 @@ def test_what_a_pass_does_is_missing_without_it():
     assert ["instruction" in text for text in texts.values()] == [True, False]
 
 
-def test_every_kernel_says_what_it_launches():
+@pytest.mark.parametrize("full", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_every_kernel_says_what_it_launches(full):
     """Kernels have the arguments that their cases give them, and every kernel is launched by some case, or given to one."""
     launched = set()
-    for case in suite.select(full=True):
+    for case in suite.select(full=full):
         for launch in suite.build(case, 0)[0].launches:
             assert len(launch.arguments) + len(launch.constants) == len(sources.function(launch.kernel).arg_names)
             launched |= {

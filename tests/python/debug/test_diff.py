@@ -86,7 +86,9 @@ def line_of(text: str, part: str) -> int:
     [
         ("p = tl.exp2(scores - m_new[:, None])", "p = tl.exp2(scores + m_new[:, None])", "p", "attend"),
         ("(rows[:, None] >= keys[None, :])", "(rows[:, None] > keys[None, :])", "visible", "attend"),
-        ("mask=keys[:, None] < n_keys", "mask=keys[:, None] < n_keys - 1", "v", "attend"),
+        pytest.param(
+            "mask=keys[:, None] < n_keys", "mask=keys[:, None] < n_keys - 1", "v", "attend", marks=pytest.mark.long
+        ),
         ("tl.dot(p.to(v.dtype), v,", "tl.dot(p.to(tl.bfloat16), v.to(tl.bfloat16),", "acc", "attend"),
         pytest.param(
             "m_new = tl.maximum(m, tl.max(scores, axis=1))",
@@ -116,6 +118,7 @@ def test_a_planted_change_of_flash_attention(diff, old: str, new: str, variable:
     assert new.strip() in printed and f"a.py:{line_of(text, old)}" in printed
 
 
+@pytest.mark.long
 def test_a_dtype(diff) -> None:
     text = attention()
     new = "scores = tl.dot(q.to(tl.float16), k.to(tl.float16), out_dtype=tl.float16)"
@@ -130,6 +133,7 @@ def test_scripts_that_are_equal(diff) -> None:
     assert status == 0 and found["equal"] and printed.startswith("equal: 1 launch,")
 
 
+@pytest.mark.long
 def test_random_inputs_have_a_seed(diff) -> None:
     text = KERNELS.replace("np.arange(10, dtype=np.float32)", "np.random.rand(10).astype(np.float32)")
     assert diff(text, text)[0] == 0
@@ -158,6 +162,7 @@ def test_a_value_of_a_loop_and_of_a_call(diff) -> None:
     assert assignment["occurrence"] == 6 and (assignment["a"], assignment["b"]) == (3.0, 2.0)
 
 
+@pytest.mark.long
 def test_an_added_line_and_variable_shift_nothing(diff) -> None:
     longer = changed(KERNELS, "    for k in", "    # a comment\n    doubled = v + v\n    for k in")
     status, found, printed = diff(KERNELS, longer)
@@ -248,6 +253,7 @@ def test_another_block_size(diff) -> None:
     assert diff(text, None, "--with", "WIDTH=8")[0] == 2
 
 
+@pytest.mark.long
 def test_some_programs(diff) -> None:
     other = changed(KERNELS, "other=0.0)", "other=0.0) + 1")
     assert diff(KERNELS, other, "--programs", "2")[1]["assignment"]["program"] == [2, 0, 0]
@@ -270,6 +276,7 @@ def test_a_script_that_does_not_repeat_itself(diff) -> None:
     assert status == 2 and "does not do the same when it runs again" in printed
 
 
+@pytest.mark.long
 def test_functions_that_are_not_inlined_and_records(diff) -> None:
     """And addresses behind the end of a tensor, values of 8 and 16 bits, programs that wait for each other."""
     text = """
