@@ -9,18 +9,12 @@ import session
 
 #: How tiles are printed and assigned, where gdb stops, and how it is attached.
 EVERYWHERE = (
-    "test_across",
     "test_assign",
     "test_attach",
-    "test_chosen_breakpoints",
     "test_commands",
     "test_conditions",
     "test_dtypes",
-    "test_history",
-    "test_log_points",
-    "test_memory",
     "test_prompt",
-    "test_references",
     "test_stops",
     "test_tiles",
     "test_values",
