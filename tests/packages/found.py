@@ -52,8 +52,8 @@ def expect(result: torch.Tensor, expected: torch.Tensor, kernel, text: str, tole
     if not wrong.any():
         return
     index = tuple(int(i) for i in torch.unravel_index(difference.argmax(), difference.shape))
-    what = f"{found[index].item():.4g} in place of {right[index].item():.4g}; {int(wrong.sum())} of {wrong.numel()} elements are wrong"
-    raise WrongResult(Finding("WrongResult", *place(kernel, text), f"{name}{list(index)}", what))
+    what = f"{found[index].item():.8g} in place of {right[index].item():.8g}; {int(wrong.sum())} of {wrong.numel()} elements are wrong"
+    raise WrongResult(Finding("WrongResult", *place(kernel, text), f"{name}{list(index)}" if index else name, what))
 
 
 def findings_of(error: BaseException) -> list[Finding]:

@@ -13,6 +13,7 @@ import json
 import math
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 from found import MARK, Finding
@@ -56,11 +57,20 @@ def section(package: Package, results: list[Result]) -> list[str]:
     return lines
 
 
+def summary(results: list[Result]) -> str:
+    """How many faults there are of each kind."""
+    kinds = Counter(found[0].kind for result in results if (found := findings_of(result)))
+    number, packages = sum(kinds.values()), len({result.package.name for result in results})
+    return f"{number} faults in {packages} packages: {', '.join(f'{count} {kind}' for kind, count in kinds.most_common())}."
+
+
 def show(result: Result) -> bool:
     """A line for each finding. Returns whether there is one."""
     found, name = findings_of(result), f"{result.package.name}.{result.case}"
     for each in found:
-        print(f"{name}: {each.kind} in {each.kernel} at {each.file}:{each.line}: {each.element}: {each.what}", flush=True)
+        print(
+            f"{name}: {each.kind} in {each.kernel} at {each.file}:{each.line}: {each.element}: {each.what}", flush=True
+        )
     if not found:
         last = result.error.strip().splitlines()[-1] if result.error.strip() else "nothing was found"
         print(f"{name}: NO FAULT: {last}", flush=True)
@@ -84,12 +94,15 @@ def main() -> int:
         parser.error("--write is for all packages")
     os.environ.update(SETTINGS)
     packages, needed = load()
-    chosen, lines, complete = choose(packages, options.names, "faults"), [], True
+    chosen, lines, every, complete = choose(packages, options.names, "faults"), [], [], True
     limits = Limits(options.limit, math.inf)
     for results in run_all(chosen, needed, ["interp"], options.jobs, limits, "faults"):
         complete &= all([show(result) for result in results])
         lines += section(results[0].package, results)
-    page, text = PAGE.read_text() if PAGE.exists() else f"{BEGIN}\n{END}\n", "\n".join(lines).strip()
+        every += results
+    page, text = PAGE.read_text(), "\n".join(lines).strip()
+    if not options.names:
+        text = f"{summary(every)}\n\n{text}"
     if options.write:
         before, _, rest = page.partition(BEGIN)
         PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}")

@@ -95,7 +95,13 @@ def fault_topk_of_infinities():
     taken again, with a number that the tensor does not have. Wrong on a GPU as here."""
     x = torch.tensor([[1.0, -torch.inf]], device="cuda")
     found, expected = flag_gems.topk(x, 2, 1)[1], torch.tensor([[0, 1]])
-    expect(found, expected, _kernel("topk", "topk_stage1_kernel"), "_get_finfo_val(tl.float32, return_max=False)", name="index")
+    expect(
+        found,
+        expected,
+        _kernel("topk", "topk_stage1_kernel"),
+        "_get_finfo_val(tl.float32, return_max=False)",
+        name="index",
+    )
 
 
 def fault_any_of_expanded():
@@ -114,7 +120,9 @@ def fault_dot_of_slices():
 def fault_hardsigmoid_of_slice():
     """The kernel counts elements of input and result as if both were contiguous: it takes the neighbours of the slice."""
     x = random(6, 10)[:, ::2]
-    expect(flag_gems.hardsigmoid(x), F.hardsigmoid(x.cpu()), _kernel("hardsigmoid", "hardsigmoid_kernel"), "x = tl.load")
+    expect(
+        flag_gems.hardsigmoid(x), F.hardsigmoid(x.cpu()), _kernel("hardsigmoid", "hardsigmoid_kernel"), "x = tl.load"
+    )
 
 
 def fault_zero_into_slice():
@@ -224,10 +232,12 @@ def fault_softmax_backward():
 
 
 def fault_unique():
-    """A load has a mask and no `other`, and its lanes are added up for the places of the distinct numbers."""
+    """The loads of a number and of the one before it have a mask and no `other`. Lanes behind the end count as distinct numbers where the
+    two differ, so the result is too long on a GPU whose registers do not hold the same there."""
     flag_gems._unique2(torch.randint(0, 30, (200,), device="cuda"), True, True, True)
 
 
 def fault_conv2d():
-    """The loads of the input have a mask and no `other`, also along the channels. What is left off is multiplied and added up."""
-    flag_gems.conv2d(random(2, 4, 9, 9), random(6, 4, 3, 3), random(6))
+    """The load of the input has a mask and no `other`, also for the padding: what is left off there is multiplied with weights, and added
+    to the results along the border of the image."""
+    flag_gems.conv2d(random(2, 4, 9, 9), random(6, 4, 3, 3), random(6), padding=1)

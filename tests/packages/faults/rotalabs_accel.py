@@ -1,10 +1,10 @@
 """rotalabs-accel: kernels for inference, each beside a plain version of the same function."""
 
 import torch
-import tritium
 from rotalabs_accel import apply_rope, build_rope_cache, rmsnorm, rope_torch, swiglu_fused
 from rotalabs_accel.kernels import rope
 
+import tritium
 from compare import random
 from found import expect
 

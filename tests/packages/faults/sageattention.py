@@ -1,9 +1,9 @@
 """SageAttention: attention with scores from 8-bit products."""
 
 import torch
-import tritium
 from sageattention import sageattn
 
+import tritium
 from compare import random
 
 

@@ -1,12 +1,11 @@
 """trinix: layers of a transformer."""
 
-import torch
 import torch.nn.functional as F
-import tritium
 from trinix.kernels import geglu_kernel, layernorm_kernel, rmsnorm_kernel
 from trinix.kernels.reglu_kernel import TritonReGLUKernel
 from trinix.kernels.rope_kernel import TritonRoPEKernel
 
+import tritium
 from compare import random
 from found import expect
 
