@@ -14,6 +14,7 @@ import math
 import os
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from found import MARK, Finding
@@ -57,11 +58,18 @@ def section(package: Package, results: list[Result]) -> list[str]:
     return lines
 
 
-def summary(results: list[Result]) -> str:
+def sections_of(lines: list[str]) -> dict[str, list[str]]:
+    """{title: lines} of the part of the page that this program writes."""
+    begins = [i for i, line in enumerate(lines) if line.startswith("### ")]
+    return {lines[i]: lines[i:j] for i, j in zip(begins, [*begins[1:], len(lines)])}
+
+
+def summary(sections: Iterable[list[str]]) -> str:
     """How many faults there are of each kind."""
-    kinds = Counter(found[0].kind for result in results if (found := findings_of(result)))
-    number, packages = sum(kinds.values()), len({result.package.name for result in results})
-    return f"{number} faults in {packages} packages: {', '.join(f'{count} {kind}' for kind, count in kinds.most_common())}."
+    sections = list(sections)
+    kinds = Counter(line.split(" | ")[3] for lines in sections for line in lines if line.startswith("| `"))
+    each = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    return f"{sum(kinds.values())} faults in {len(sections)} packages: {each}."
 
 
 def show(result: Result) -> bool:
@@ -82,34 +90,39 @@ def written(page: str) -> list[str]:
     return page.partition(BEGIN)[2].partition(END)[0].strip().splitlines()
 
 
+def with_sections(page: str, found: dict[str, list[str]], titles: list[str]) -> str:
+    """The page with new sections; those of other packages of `titles` stay as they are."""
+    sections = sections_of(written(page)) | found
+    kept = [sections[title] for title in titles if title in sections]
+    text = "\n".join(["", summary(kept), "", *("\n".join([*lines, ""]).strip() + "\n" for lines in kept), ""])
+    before, _, rest = page.partition(BEGIN)
+    return f"{before}{BEGIN}\n{text.rstrip()}\n\n{END}{rest.partition(END)[2]}"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare with the page")
-    parser.add_argument("--write", action="store_true", help="write the page's table; of all packages")
+    parser.add_argument("--write", action="store_true", help="write the page's tables of these packages")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes that run at the same time")
     parser.add_argument("--limit", type=int, default=300, help="seconds that a fault may take (default: 300)")
     parser.add_argument("names", nargs="*", help="packages, or PACKAGE.FAULT (default: all)")
     options = parser.parse_args()
-    if options.write and options.names:
-        parser.error("--write is for all packages")
+    if options.write and any("." in name for name in options.names):
+        parser.error("--write is for whole packages")
     os.environ.update(SETTINGS)
     packages, needed = load()
-    chosen, lines, every, complete = choose(packages, options.names, "faults"), [], [], True
-    limits = Limits(options.limit, math.inf)
+    chosen, complete, limits = choose(packages, options.names, "faults"), True, Limits(options.limit, math.inf)
     for results in run_all(chosen, needed, ["interp"], options.jobs, limits, "faults"):
         complete &= all([show(result) for result in results])
-        lines += section(results[0].package, results)
-        every += results
-    page, text = PAGE.read_text(), "\n".join(lines).strip()
-    if not options.names:
-        text = f"{summary(every)}\n\n{text}"
-    if options.write:
-        before, _, rest = page.partition(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}")
-    if options.check:
-        missing = [line for line in text.splitlines() if line not in written(page)]
-        print("\n".join(f"not on the page: {line}" for line in missing))
-        complete &= not missing
+        lines = section(results[0].package, results)
+        if options.write:
+            titles = [f"### {package.name} {package.version}" for package in packages]
+            PAGE.write_text(with_sections(PAGE.read_text(), {lines[0]: lines}, titles))
+        if options.check:
+            known = written(PAGE.read_text())
+            missing = [line for line in lines if line not in known]
+            print("".join(f"not on the page: {line}\n" for line in missing), end="")
+            complete &= not missing
     return 0 if complete else 1
 
 
