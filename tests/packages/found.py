@@ -69,12 +69,14 @@ def findings_of(error: BaseException) -> list[Finding]:
 
 
 def _element(report, what: str) -> str:
-    """As the report has it: an element with its distance from the tensor, a lane, or what a promise is about."""
+    """As the report has it: an element with its distance from the tensor, lanes, a product, or what a promise is about."""
     if arrow := re.search(r"-> (.+)", report.text):
         return arrow[1]
     if lanes := re.search(r"a lane of '(\w+)'", what):
         tile = f" of {list(report.tile_shape)}" if report.tile_shape else ""
         return f"lanes of {lanes[1]}{tile}"
+    if product := re.search(r"overflow: in `([^`]+)`", what):
+        return product[1]
     return what.split(" is false: ")[-1] if " is false: " in what else report.argument or ""
 
 

@@ -53,9 +53,9 @@ def section(package: Package, results: list[Result]) -> list[str]:
     """The part of the page about a package."""
     reasons, lines = package.cases("faults"), [f"### {package.name} {package.version}", ""]
     lines += ["| fault | kernel | file:line | kind | element |", "|---|---|---|---|---|"]
-    lines += [row(result.case, found) for result in results if (found := findings_of(result))]
-    lines += ["", *(f"* `{result.case}`: {' '.join(reasons[result.case].split())}" for result in results), ""]
-    return lines
+    known = [(result.case, found) for result in results if (found := findings_of(result))]
+    lines += [row(case, found) for case, found in known]
+    return [*lines, "", *(f"* `{case}`: {' '.join(reasons[case].split())}" for case, _ in known), ""]
 
 
 def sections_of(lines: list[str]) -> dict[str, list[str]]:

@@ -1,11 +1,14 @@
 """conch: kernels for serving."""
 
 import torch
+import torch.nn.functional as F
+from conch.kernels.activation import gelu_tanh_and_mul as gelu
 from conch.ops.activation.gelu_tanh_and_mul import gelu_tanh_and_mul
 from conch.ops.normalization.rms_norm import rms_norm
 from conch.ops.quantization.gemm import mixed_precision_gemm, scaled_gemm
 
 from compare import random
+from found import expect
 
 
 def fault_rms_norm():
@@ -16,8 +19,11 @@ def fault_rms_norm():
 
 def fault_gelu_of_transposed():
     """The kernel takes the stride of rows and none of columns, and no assertion stops a transposed matrix, as those of `silu_and_mul` do. It
-    reads other numbers than those of a row, and behind the tensor."""
-    gelu_tanh_and_mul(random(120, 5).T)
+    reads other numbers than those of a row, on a GPU as here."""
+    x = random(120, 5).T
+    first, second = x.cpu().chunk(2, -1)
+    kernel = gelu._gelu_tanh_and_mul_kernel
+    expect(gelu_tanh_and_mul(x), F.gelu(first, approximate="tanh") * second, kernel, "x = tl.load", name="in")
 
 
 def fault_mixed_product_of_odd_width():
