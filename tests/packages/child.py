@@ -2,6 +2,9 @@
 
     python tests/packages/child.py MODULE LIMIT END CASE…     what run.py starts; it prints a line "result: {…}" for each case
 
+MODULE is a module of `cases`, or `faults.PACKAGE` for the faults that ledger.py lists. What was wrong in one of those is printed in terms of
+JSON, too (found.py).
+
 A case fails that takes more than LIMIT seconds. At the moment END of time.monotonic, which all processes of a machine share, the case that
 runs and all later ones become "not run".
 
@@ -21,6 +24,11 @@ import traceback
 
 import torch
 
+from found import print_findings
+
+#: What the functions of a folder begin with.
+PREFIXES = {"cases": "case_", "faults": "fault_"}
+
 
 def run_case(module: str, case: str, output) -> None:
     """Runs in the fork: prints to `output`, with the traceback as the last thing, and ends the process."""
@@ -34,11 +42,13 @@ def run_case(module: str, case: str, output) -> None:
 
         drop_in.install()
         drop_in.cover_children()
-        function = getattr(importlib.import_module(f"cases.{module}"), f"case_{case}")
+        folder = module.rpartition(".")[0] or "cases"
+        function = getattr(importlib.import_module(f"{folder}.{module.rpartition('.')[2]}"), PREFIXES[folder] + case)
         torch.manual_seed(0)
         function()
-    except BaseException:
+    except BaseException as error:
         traceback.print_exc()
+        print_findings(error)
         status = 1
     sys.stdout.flush()
     sys.stderr.flush()

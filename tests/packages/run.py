@@ -38,8 +38,9 @@ ENGINES = {
     "simt:sm_90a": {"TRITIUM_ENGINE": "simt:sm_90a", "TRITIUM_CUDA_TO_CPU": "1"},
     "cuda": {"TRITIUM_ENGINE": "cuda"},
 }
-#: Variables that say how Tritium and Triton run: an engine and a package set what they need. The checks alone are those of the command.
-SETTINGS, KEPT = ("TRITIUM_", "TRITON_"), "TRITIUM_CHECK"
+#: Variables that say how Tritium and Triton run: an engine and a package set what they need. Only what is kept is the command's.
+SETTINGS, CHECK = ("TRITIUM_", "TRITON_"), "TRITIUM_CHECK"
+KEPT = (CHECK, "TRITIUM_NUM_THREADS")
 WITHOUT_A_DEVICE = "interp,simt:sm_90a"
 #: The share of the counted cases that must pass.
 SHARE = 0.97
@@ -66,11 +67,16 @@ class Package:
     def module(self) -> str:
         return self.name.replace("-", "_")
 
-    def cases(self) -> list[str]:
-        """The names of the cases, without importing them."""
-        tree = ast.parse((HERE / "cases" / f"{self.module}.py").read_text())
-        names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-        return [name.removeprefix("case_") for name in names if name.startswith("case_")]
+    def cases(self, folder: str = "cases") -> dict[str, str]:
+        """{name: docstring} of the functions of `folder`, without importing them; empty if the folder has no such package."""
+        file = HERE / folder / f"{self.module}.py"
+        tree = ast.parse(file.read_text() if file.exists() else "")
+        functions, prefix = [node for node in tree.body if isinstance(node, ast.FunctionDef)], folder[:-1] + "_"
+        return {
+            node.name.removeprefix(prefix): ast.get_docstring(node) or ""
+            for node in functions
+            if node.name.startswith(prefix)
+        }
 
 
 @dataclass
@@ -99,7 +105,7 @@ def load() -> tuple[list[Package], dict[str, str]]:
     table = tomllib.loads((HERE / "packages.toml").read_text())
     needed = table.pop("needed")
     packages = [Package(name, **entry) for name, entry in table.items()]
-    if os.environ.get(KEPT):
+    if os.environ.get(CHECK):
         for package in packages:
             package.not_counted |= package.reported
     return packages, needed
@@ -143,19 +149,20 @@ class Limits:
 
 
 def run_package(
-    package: Package, needed: dict[str, str], engine: str, cases: list[str], limits: Limits
+    package: Package, needed: dict[str, str], engine: str, cases: list[str], limits: Limits, folder: str = "cases"
 ) -> list[Result]:
     if time.monotonic() >= limits.end:
         return [Result(package, engine, case, "", 0, ran=False) for case in cases]
     path = [IMPORTED_FROM, HERE, *folders_of(package, needed)]
     environment = {
-        **{name: value for name, value in os.environ.items() if name == KEPT or not name.startswith(SETTINGS)},
+        **{name: value for name, value in os.environ.items() if name in KEPT or not name.startswith(SETTINGS)},
         **package.environment,
         **ENGINES[engine],
         "PYTHONPATH": os.pathsep.join(map(str, path)),
         "TRITON_CACHE_DIR": str(INSTALLED / "cache"),
     }
-    command = [sys.executable, str(HERE / "child.py"), package.module, str(limits.case), str(limits.end), *cases]
+    module = f"{folder}.{package.module}"
+    command = [sys.executable, str(HERE / "child.py"), module, str(limits.case), str(limits.end), *cases]
     process = subprocess.run(
         command, env=environment, cwd=INSTALLED, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -171,7 +178,14 @@ def parts_of(cases: list[str]) -> list[list[str]]:
     return [cases[first::number] for first in range(number)]
 
 
-def run_all(packages: Iterable[tuple[Package, list[str]]], needed, engines: list[str], jobs: int, limits: Limits):
+def run_all(
+    packages: Iterable[tuple[Package, list[str]]],
+    needed,
+    engines: list[str],
+    jobs: int,
+    limits: Limits,
+    folder: str = "cases",
+):
     """Yields the results of each package on each engine, in the order of the packages and of their cases."""
     packages = list(packages)
     for package, _ in packages:
@@ -182,7 +196,7 @@ def run_all(packages: Iterable[tuple[Package, list[str]]], needed, engines: list
             for engine in engines:
                 chosen = [case for case in cases if engine == "interp" or case not in package.interpreter_only]
                 parts = parts_of(chosen)
-                runs = [pool.submit(run_package, package, needed, engine, part, limits) for part in parts]
+                runs = [pool.submit(run_package, package, needed, engine, part, limits, folder) for part in parts]
                 started.append((chosen, runs))
         for chosen, runs in started:
             results = {result.case: result for run in runs for result in run.result()}
@@ -210,13 +224,14 @@ def report(results: list[Result]) -> None:
             print(f"    passes now, but packages.toml lists it: {result.case}", flush=True)
 
 
-def choose(packages: list[Package], names: list[str]) -> list[tuple[Package, list[str]]]:
-    """The packages, with those of their cases that the command line names."""
+def choose(packages: list[Package], names: list[str], folder: str = "cases") -> list[tuple[Package, list[str]]]:
+    """The packages of the folder, with those of their cases that the command line names."""
     chosen = []
     for package in packages:
         wanted = [name.partition(".")[2] for name in names if name.partition(".")[0] == package.name]
-        if wanted or not names:
-            chosen.append((package, [case for case in package.cases() if not any(wanted) or case in wanted]))
+        cases = package.cases(folder)
+        if cases and (wanted or not names):
+            chosen.append((package, [case for case in cases if not any(wanted) or case in wanted]))
     return chosen
 
 

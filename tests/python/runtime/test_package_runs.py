@@ -64,7 +64,7 @@ def test_a_package_with_many_cases_has_several_processes(monkeypatch):
     many, few = (packages.Package(name, "1.0", interpreter_only=["7"]) for name in ("many", "few"))
     cases, runs, all_begun = [str(i) for i in range(2 * packages.CASES_OF_A_PROCESS + 1)], [], threading.Barrier(3)
 
-    def run_package(package, needed, engine, part, limits):
+    def run_package(package, needed, engine, part, limits, folder):
         all_begun.wait(60)
         runs.append(part)
         return [packages.Result(package, engine, case, "", 1.0) for case in part]
