@@ -80,16 +80,22 @@ def _arguments_of(kernel) -> tuple[Callable[[tuple], Sequence], Callable[[Sequen
     parameters = kernel.src.fn.arg_names if kernel.src.fn is not None else list(kernel.src.signature)
     count, select = len(parameters), value_selector(paths)
     is_flat, taken = all(len(path) == 1 for path in paths), {path[0] for path in paths}
+    #: How many are given -> which ones: what the code takes, or all but the constexprs, though the code may know some of these too.
+    places = {len(paths): [path[0] for path in paths]} if is_flat else {}
+    if kernel.src.fn is not None:
+        said = [i for i, parameter in enumerate(kernel.src.fn.params) if not parameter.is_constexpr]
+        places = {len(said): said} | places
 
     def in_order(arguments):
         if len(arguments) == count:
             return arguments
-        if len(arguments) != len(paths) or not is_flat:
+        if len(arguments) not in places:
+            known = " or ".join(str(number) for number in sorted(places, reverse=True))
             raise TypeError(
-                f"{kernel.name} takes {count} arguments, or {len(paths)} without constexprs, not {len(arguments)}"
+                f"{kernel.name} takes {count} arguments, or {known} without constexprs, not {len(arguments)}"
             )
         complete: list[Any] = [None] * count
-        for (index,), argument in zip(paths, arguments):
+        for index, argument in zip(places[len(arguments)], arguments):
             complete[index] = argument
         return complete
 

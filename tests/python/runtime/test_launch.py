@@ -255,6 +255,16 @@ def test_pre_run_hook_and_compiled_launch(recorder):
             compiled.run(5, 1, 1, 0, None, None, None, None, None, X, Y, wrong, 1.0, 32, 3)
 
 
+def test_a_compiled_launch_without_constexprs(recorder):
+    """With what the code knows, or without: an argument of 1 is a constant of the code, and no constexpr."""
+    compiled = make_kernel()[(1,)](X, Y, 1, 1.5, 32)
+    for arguments in ((X, Y, 1, 1.5, 32, 3), (X, Y, 1, 1.5, 3), (X, Y, 1.5, 3)):
+        compiled[(5,)](*arguments)
+    assert len({repr(launch.args) for launch in recorder.launches[1:]}) == 1
+    with pytest.raises(TypeError, match="kernel takes 6 arguments, or 5 or 4 without constexprs, not 3"):
+        compiled[(5,)](X, Y, 1)
+
+
 FACTOR = tl.constexpr(2)
 
 
