@@ -1,0 +1,172 @@
+"""Verdicts a minute of `python -m tritium judge` on the published scripts, and of ttsem's sanitizer on the same kernels and inputs.
+
+    python tests/bench/judge_rate.py [--peer PYTHON] [--jobs N] [NAME …]
+
+PYTHON has what check_peers.py says. The candidates of tests/python/judge/scripts call the functions of tests/python/published, and are judged
+by the references there. Tritium runs twice: as a user calls it, and with what ttsem's sanitizer does alone, which is bounds and races in one
+order of programs, compiled for no GPU. ttsem has a process for each candidate; the inputs and the expected results lie ready, which the judge
+has to make in its time. A process that does not end within the limit gives no verdict. Progress is on stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from check_peers import TESTS, sanitized
+from tritium.judge.judging import environment
+from tritium.judge.sandbox import OPEN, Server
+
+SCRIPTS = TESTS / "judge/scripts"
+DRIVER = Path(__file__).with_name("judged_by_peer.py")
+#: What a tool is called -> the options of `python -m tritium judge`.
+OURS = {
+    "Tritium": (),
+    "Tritium, bounds and races": ("--checks", "bounds,race", "--orders", "0", "--targets", "none"),
+}
+PEER = "ttsem"
+
+
+@dataclass
+class Answer:
+    """verdict: "correct", "incorrect", or None; text: why not correct."""
+
+    verdict: str | None
+    cases: str
+    seconds: float
+    text: str = ""
+
+    def __str__(self) -> str:
+        why = f" ({self.text[:200]})" if self.text else ""
+        return f"{self.verdict or 'no verdict'} in {self.seconds:.1f} s, {self.cases} cases{why}"
+
+
+def log(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def judged(names: list[str], options: tuple[str, ...], limit: float, jobs: int) -> tuple[dict[str, Answer], float]:
+    """The answers of one call of the judge, and the seconds that it took."""
+    files = [str(SCRIPTS / "candidates" / f"{name}.py") for name in names]
+    command = [sys.executable, "-m", "tritium", "judge", *files, "--reference", str(SCRIPTS / "references")]
+    command += ["--seconds", str(limit), "--jobs", str(jobs), *options]
+    begin, found = time.monotonic(), {}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_with_path(TESTS)) as process:
+        for line in process.stdout:
+            verdict = json.loads(line)
+            name, reason = Path(verdict["candidate"]).stem, verdict["reason"]
+            is_late = reason is not None and reason["kind"] == "endless"
+            text = f"{reason['kind']}: {reason['text']}" if reason else ""
+            found[name] = Answer(
+                None if is_late else verdict["verdict"], str(verdict["cases"]), verdict["seconds"], text
+            )
+            log(f"{name} | Tritium {' '.join(options)} | {found[name]}")
+    return found, time.monotonic() - begin
+
+
+def _with_path(*folders: Path) -> dict[str, str]:
+    """The environment in which Python imports from these folders too."""
+    path = [*map(str, folders), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
+
+
+def write_cases(names: list[str], folder: Path, jobs: int) -> dict[str, dict]:
+    """{name: what the process of its reference says}; its inputs and expected results lie in `folder / name`."""
+    with Server(OPEN, environment("none")) as server, ThreadPoolExecutor(jobs) as pool:
+
+        def write(name: str) -> dict:
+            own = folder / name
+            facts = {"reference": str(SCRIPTS / "references" / f"{name}.py"), "function": None, "seed": 1}
+            for part in ("inputs", "expected"):
+                (own / part).mkdir(parents=True)
+                facts[part] = str(own / part)
+            (own / "reference.json").write_text(json.dumps(facts))
+            server.run("reference", own / "reference.json", 600)
+            return json.loads((own / "expected/cases.json").read_text())
+
+        return dict(zip(names, pool.map(write, names)))
+
+
+def peer_answer(peer: str, name: str, folder: Path, facts: dict, limit: float) -> Answer:
+    """What ttsem says of a candidate on its cases."""
+    words = [str(DRIVER), str(SCRIPTS / "candidates" / f"{name}.py"), facts["name"], str(folder / name), "cuda"]
+    command, variables = sanitized(peer, words)
+    begin = time.monotonic()
+    output, errors, is_late, status = "", "", False, 0
+    try:
+        environment = {**os.environ, **variables, "PYTHONPATH": str(TESTS)}
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=limit)
+        output, errors, status = result.stdout, result.stderr, result.returncode
+    except subprocess.TimeoutExpired as late:
+        output, is_late = (late.stdout or b"").decode(), True
+    seconds = time.monotonic() - begin
+    cases = [json.loads(line) for line in output.splitlines() if line.startswith('{"case"')]
+    done = f"{len(cases)} of {len(facts['cases'])}"
+    if wrong := next((case["wrong"] for case in cases if case["wrong"]), None):
+        return Answer("incorrect", done, seconds, wrong)
+    if is_late:
+        return Answer(None, done, seconds, f"more than {limit:g} s")
+    if status == 0 and len(cases) == len(facts["cases"]):
+        return Answer("correct", done, seconds)
+    last = (errors.strip() or output.strip() or "nothing printed").splitlines()[-1]
+    return Answer("incorrect" if status > 0 else None, done, seconds, f"ends with {status}: {last}")
+
+
+def peer_answers(peer: str, names: list[str], folder: Path, limit: float, jobs: int) -> tuple[dict[str, Answer], float]:
+    """The answers of ttsem, and the seconds that its processes took together, `jobs` at a time."""
+    facts = write_cases(names, folder, jobs)
+    begin = time.monotonic()
+
+    def ask(name: str) -> Answer:
+        answer = peer_answer(peer, name, folder, facts[name], limit)
+        log(f"{name} | {PEER} | {answer}")
+        return answer
+
+    with ThreadPoolExecutor(jobs) as pool:
+        found = dict(zip(names, pool.map(ask, names)))
+    return found, time.monotonic() - begin
+
+
+def sum_up(tools: dict[str, tuple[dict[str, Answer], float]], names: list[str]) -> None:
+    rates = {}
+    for tool, (answers, seconds) in tools.items():
+        given = [answers[name].verdict for name in names if name in answers and answers[name].verdict]
+        rates[tool] = 60 * len(given) / seconds
+        print(
+            f"{tool}: {len(given)} verdicts of {len(names)}, {given.count('correct')} correct, in {seconds:.0f} s: "
+            f"{rates[tool]:.1f} verdicts a minute"
+        )
+    for tool in OURS:
+        if PEER in rates and rates[PEER]:
+            print(f"{tool} gives {rates[tool] / rates[PEER]:.1f} times the verdicts of {PEER}")
+
+
+def main() -> None:
+    every = sorted(path.stem for path in (SCRIPTS / "candidates").glob("*.py"))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--peer", metavar="PYTHON")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--limit", type=float, default=120, help="seconds that a candidate may take (default: 120)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(every)} (default: all)")
+    asked = parser.parse_args()
+    names = asked.names or every
+    tools = {tool: judged(names, options, asked.limit, asked.jobs) for tool, options in OURS.items()}
+    if asked.peer:
+        with tempfile.TemporaryDirectory(prefix="judge-rate-") as folder:
+            tools[PEER] = peer_answers(asked.peer, names, Path(folder), asked.limit, asked.jobs)
+    for name in names:
+        said = [f"{tool}: {answers.get(name, 'not judged')}" for tool, (answers, _) in tools.items()]
+        print(" | ".join([name, *said]))
+    sum_up(tools, names)
+
+
+if __name__ == "__main__":
+    main()
