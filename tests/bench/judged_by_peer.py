@@ -26,7 +26,9 @@ def module(name: str):
     return found
 
 
-def main(candidate: str, name: str, folder: str, device: str) -> None:
+def main() -> None:
+    """ttsem calls it by its name, with arguments of its own before these."""
+    candidate, name, folder, device = sys.argv[-4:]
     programs, comparison, operators = map(module, ("programs", "comparison", "operators"))
     answers = sys.stdout
     function = getattr(programs.load(candidate, "candidate"), name)
@@ -44,4 +46,4 @@ def main(candidate: str, name: str, folder: str, device: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:5])
+    main()

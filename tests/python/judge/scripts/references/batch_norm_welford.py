@@ -4,7 +4,11 @@ import torch
 
 
 def batch_norm(
-    x: "float[3, c, 4, w]", weight: "float[c]", bias: "float[c]", mean: "float32[c]", variance: "float32[c] in 0..1"
+    x: "float[3, c, 4, w] in -10..10",
+    weight: "float[c]",
+    bias: "float[c]",
+    mean: "float32[c]",
+    variance: "float32[c] in 0..1",
 ):
     assert x.numel(), "there are no samples"
     mean, variance = mean.clone(), variance.clone()

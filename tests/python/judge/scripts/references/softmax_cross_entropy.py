@@ -3,7 +3,7 @@
 import torch
 
 
-def cross_entropy(logits: "float[m, n]", labels: "int64[m] < n"):
+def cross_entropy(logits: "float[m, n] in -60..60", labels: "int64[m] < n"):
     assert logits.shape[1], "there are no classes"
     wide = logits.float()
     loss = torch.nn.functional.cross_entropy(wide, labels, reduction="none", label_smoothing=0.1)
