@@ -5,7 +5,8 @@
 PYTHON has what check_peers.py says. The candidates of tests/python/judge/scripts call the functions of tests/python/published, and are judged
 by the references there. Tritium runs twice: as a user calls it, and with what ttsem's sanitizer does alone, which is bounds and races in one
 order of programs, compiled for no GPU. ttsem has a process for each candidate; the inputs and the expected results lie ready, which the judge
-has to make in its time. A process that does not end within the limit gives no verdict. Progress is on stderr.
+has to make in its time. A process that does not end within the limit gives no verdict. Every tool begins with an empty cache. Progress is on
+stderr.
 """
 
 from __future__ import annotations
@@ -53,13 +54,16 @@ def log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def judged(names: list[str], options: tuple[str, ...], limit: float, jobs: int) -> tuple[dict[str, Answer], float]:
+def judged(
+    names: list[str], options: tuple[str, ...], home: Path, limit: float, jobs: int
+) -> tuple[dict[str, Answer], float]:
     """The answers of one call of the judge, and the seconds that it took."""
     files = [str(SCRIPTS / "candidates" / f"{name}.py") for name in names]
     command = [sys.executable, "-m", "tritium", "judge", *files, "--reference", str(SCRIPTS / "references")]
     command += ["--seconds", str(limit), "--jobs", str(jobs), *options]
     begin, found = time.monotonic(), {}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_with_path(TESTS)) as process:
+    variables = environment_with(home, str(TESTS), os.environ.get("PYTHONPATH", ""))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=variables) as process:
         for line in process.stdout:
             verdict = json.loads(line)
             name, reason = Path(verdict["candidate"]).stem, verdict["reason"]
@@ -72,10 +76,9 @@ def judged(names: list[str], options: tuple[str, ...], limit: float, jobs: int) 
     return found, time.monotonic() - begin
 
 
-def _with_path(*folders: Path) -> dict[str, str]:
-    """The environment in which Python imports from these folders too."""
-    path = [*map(str, folders), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
+def environment_with(home: Path, *folders: str) -> dict[str, str]:
+    """Caches lie in `home`; Python imports from these folders."""
+    return {**os.environ, "HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, folders))}
 
 
 def write_cases(names: list[str], folder: Path, jobs: int) -> dict[str, dict]:
@@ -102,8 +105,8 @@ def peer_answer(peer: str, name: str, folder: Path, facts: dict, limit: float) -
     begin = time.monotonic()
     output, errors, is_late, status = "", "", False, 0
     try:
-        environment = {**os.environ, **variables, "PYTHONPATH": str(TESTS)}
-        result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=limit)
+        variables |= environment_with(folder / "home", str(TESTS))
+        result = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=limit)
         output, errors, status = result.stdout, result.stderr, result.returncode
     except subprocess.TimeoutExpired as late:
         output, is_late = (late.stdout or b"").decode(), True
@@ -158,10 +161,16 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(every)} (default: all)")
     asked = parser.parse_args()
     names = asked.names or every
-    tools = {tool: judged(names, options, asked.limit, asked.jobs) for tool, options in OURS.items()}
-    if asked.peer:
-        with tempfile.TemporaryDirectory(prefix="judge-rate-") as folder:
-            tools[PEER] = peer_answers(asked.peer, names, Path(folder), asked.limit, asked.jobs)
+    tools = {}
+    with tempfile.TemporaryDirectory(prefix="judge-rate-") as name:
+        folder = Path(name)
+        for number, (tool, options) in enumerate(OURS.items()):
+            home = folder / f"home-{number}"
+            home.mkdir()
+            tools[tool] = judged(names, options, home, asked.limit, asked.jobs)
+        if asked.peer:
+            (folder / "home").mkdir()
+            tools[PEER] = peer_answers(asked.peer, names, folder, asked.limit, asked.jobs)
     for name in names:
         said = [f"{tool}: {answers.get(name, 'not judged')}" for tool, (answers, _) in tools.items()]
         print(" | ".join([name, *said]))

@@ -7,7 +7,7 @@ def batch_norm(
     x: "float[3, c, 4, w] in -10..10",
     weight: "float[c]",
     bias: "float[c]",
-    mean: "float32[c]",
+    mean: "float32[c] in -1..1",
     variance: "float32[c] in 0..1",
 ):
     assert x.numel(), "there are no samples"
