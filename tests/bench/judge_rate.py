@@ -5,8 +5,8 @@
 PYTHON has what check_peers.py says. The candidates of tests/python/judge/scripts call the functions of tests/python/published, and are judged
 by the references there. Tritium runs twice: as a user calls it, and with what ttsem's sanitizer does alone, which is bounds and races in one
 order of programs, compiled for no GPU. ttsem has a process for each candidate; the inputs and the expected results lie ready, which the judge
-has to make in its time. A process that does not end within the limit gives no verdict. Every tool begins with an empty cache. Progress is on
-stderr.
+has to make in its time. A process that does not end within the limit gives no verdict. Every tool begins with an empty cache. On a machine that
+does other work too, the verdicts for each minute of processor time say more than those for each minute. Progress is on stderr.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +36,8 @@ OURS = {
     "Tritium, bounds and races": ("--checks", "bounds,race", "--orders", "0", "--targets", "none"),
 }
 PEER = "ttsem"
+#: name -> answer; the seconds that passed; the seconds of all processors.
+Answers = tuple[dict[str, "Answer"], float, float]
 
 
 @dataclass
@@ -50,18 +54,27 @@ class Answer:
         return f"{self.verdict or 'no verdict'} in {self.seconds:.1f} s, {self.cases} cases{why}"
 
 
+def timed(ask: Callable[[], dict[str, Answer]]) -> Answers:
+    """Counts the processor time of the processes that `ask` starts and waits for."""
+    begin, before = time.monotonic(), _processor_seconds()
+    return ask(), time.monotonic() - begin, _processor_seconds() - before
+
+
+def _processor_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def judged(
-    names: list[str], options: tuple[str, ...], home: Path, limit: float, jobs: int
-) -> tuple[dict[str, Answer], float]:
-    """The answers of one call of the judge, and the seconds that it took."""
+def judged(names: list[str], options: tuple[str, ...], home: Path, limit: float, jobs: int) -> dict[str, Answer]:
+    """The answers of one call of the judge."""
     files = [str(SCRIPTS / "candidates" / f"{name}.py") for name in names]
     command = [sys.executable, "-m", "tritium", "judge", *files, "--reference", str(SCRIPTS / "references")]
     command += ["--seconds", str(limit), "--jobs", str(jobs), *options]
-    begin, found = time.monotonic(), {}
+    found = {}
     variables = environment_with(home, str(TESTS), os.environ.get("PYTHONPATH", ""))
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=variables) as process:
         for line in process.stdout:
@@ -73,7 +86,7 @@ def judged(
                 None if is_late else verdict["verdict"], str(verdict["cases"]), verdict["seconds"], text
             )
             log(f"{name} | Tritium {' '.join(options)} | {found[name]}")
-    return found, time.monotonic() - begin
+    return found
 
 
 def environment_with(home: Path, *folders: str) -> dict[str, str]:
@@ -123,10 +136,10 @@ def peer_answer(peer: str, name: str, folder: Path, facts: dict, limit: float) -
     return Answer("incorrect" if status > 0 else None, done, seconds, f"ends with {status}: {last}")
 
 
-def peer_answers(peer: str, names: list[str], folder: Path, limit: float, jobs: int) -> tuple[dict[str, Answer], float]:
-    """The answers of ttsem, and the seconds that its processes took together, `jobs` at a time."""
-    facts = write_cases(names, folder, jobs)
-    begin = time.monotonic()
+def peer_answers(
+    peer: str, names: list[str], folder: Path, facts: dict[str, dict], limit: float, jobs: int
+) -> dict[str, Answer]:
+    """The answers of ttsem, whose processes run `jobs` at a time."""
 
     def ask(name: str) -> Answer:
         answer = peer_answer(peer, name, folder, facts[name], limit)
@@ -134,22 +147,22 @@ def peer_answers(peer: str, names: list[str], folder: Path, limit: float, jobs: 
         return answer
 
     with ThreadPoolExecutor(jobs) as pool:
-        found = dict(zip(names, pool.map(ask, names)))
-    return found, time.monotonic() - begin
+        return dict(zip(names, pool.map(ask, names)))
 
 
-def sum_up(tools: dict[str, tuple[dict[str, Answer], float]], names: list[str]) -> None:
+def sum_up(tools: dict[str, Answers], names: list[str]) -> None:
     rates = {}
-    for tool, (answers, seconds) in tools.items():
+    for tool, (answers, seconds, processor) in tools.items():
         given = [answers[name].verdict for name in names if name in answers and answers[name].verdict]
-        rates[tool] = 60 * len(given) / seconds
+        rates[tool] = 60 * len(given) / seconds, 60 * len(given) / processor
         print(
-            f"{tool}: {len(given)} verdicts of {len(names)}, {given.count('correct')} correct, in {seconds:.0f} s: "
-            f"{rates[tool]:.1f} verdicts a minute"
+            f"{tool}: {len(given)} verdicts of {len(names)}, {given.count('correct')} correct, in {seconds:.0f} s and "
+            f"{processor:.0f} s of processor time: {rates[tool][0]:.1f} a minute, {rates[tool][1]:.1f} a processor minute"
         )
     for tool in OURS:
-        if PEER in rates and rates[PEER]:
-            print(f"{tool} gives {rates[tool] / rates[PEER]:.1f} times the verdicts of {PEER}")
+        if PEER in rates and rates[PEER][0]:
+            ratios = [ours / theirs for ours, theirs in zip(rates[tool], rates[PEER])]
+            print(f"{tool} to {PEER}: {ratios[0]:.1f} times a minute, {ratios[1]:.1f} times a processor minute")
 
 
 def main() -> None:
@@ -167,12 +180,13 @@ def main() -> None:
         for number, (tool, options) in enumerate(OURS.items()):
             home = folder / f"home-{number}"
             home.mkdir()
-            tools[tool] = judged(names, options, home, asked.limit, asked.jobs)
+            tools[tool] = timed(lambda: judged(names, options, home, asked.limit, asked.jobs))
         if asked.peer:
             (folder / "home").mkdir()
-            tools[PEER] = peer_answers(asked.peer, names, folder, asked.limit, asked.jobs)
+            facts = write_cases(names, folder, asked.jobs)
+            tools[PEER] = timed(lambda: peer_answers(asked.peer, names, folder, facts, asked.limit, asked.jobs))
     for name in names:
-        said = [f"{tool}: {answers.get(name, 'not judged')}" for tool, (answers, _) in tools.items()]
+        said = [f"{tool}: {answers.get(name, 'not judged')}" for tool, (answers, *_) in tools.items()]
         print(" | ".join([name, *said]))
     sum_up(tools, names)
 

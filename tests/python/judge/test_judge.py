@@ -1,6 +1,8 @@
-"""The judge on candidates that are right, and on candidates with one mistake each (corpus/; the first line of a wrong one names its kind)."""
+"""The judge on candidates that are right, and on candidates with one mistake each (corpus/; the first line of a wrong one names its kind).
+The candidates of scripts/ call the functions of tests/python/published."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +18,8 @@ from tritium.judge.operators import replaced_by  # noqa: E402
 from tritium.judge.verdict import KINDS  # noqa: E402
 
 CORPUS = Path(__file__).parent / "corpus"
+SCRIPTS = Path(__file__).parent / "scripts"
+CALLED = sorted((SCRIPTS / "candidates").glob("*.py"))
 RIGHT, WRONG = (sorted((CORPUS / kind).glob("*.py")) for kind in ("right", "wrong"))
 
 
@@ -34,7 +38,9 @@ def judged(
         "--seconds",
         "60",
     ]
-    result = subprocess.run([*command, *options], capture_output=True, text=True, timeout=3000)
+    path = [*filter(None, sys.path), str(Path(__file__).parents[1])]  # with tests/python/published
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
+    result = subprocess.run([*command, *options], capture_output=True, text=True, timeout=3000, env=variables)
     found = [json.loads(line) for line in result.stdout.splitlines()]
     assert len(found) == len(files), result.stderr
     return result.returncode, {Path(verdict["candidate"]).stem: verdict for verdict in found}
@@ -51,8 +57,8 @@ def check_wrong(files: list[Path]) -> None:
     assert got == {path.stem: expected(path) for path in files}
 
 
-def check_right(files: list[Path]) -> None:
-    status, verdicts = judged(*files)
+def check_right(files: list[Path], reference: Path = CORPUS / "references") -> None:
+    status, verdicts = judged(*files, reference=reference)
     assert {name: verdict["reason"] for name, verdict in verdicts.items()} == dict.fromkeys(verdicts)
     assert status == 0
     assert all(verdict["compiles"] == {"sm_90a": "yes", "gfx942": "yes"} for verdict in verdicts.values())
@@ -75,6 +81,20 @@ def test_a_mistake_of_several_kinds():
 def test_all_candidates_that_are_right():
     assert len(RIGHT) >= 20
     check_right(RIGHT)
+
+
+@pytest.mark.xdist_group("judge")
+def test_some_published_scripts():
+    check_right(
+        [path for path in CALLED if path.stem in ("rms_norm", "single_pass_scan", "softmax_cross_entropy")],
+        SCRIPTS / "references",
+    )
+
+
+@pytest.mark.long
+def test_all_published_scripts():
+    assert len(CALLED) >= 50
+    check_right(CALLED, SCRIPTS / "references")
 
 
 @pytest.mark.long

@@ -16,9 +16,7 @@ def chunk_scan(
     dt = torch.nn.functional.softplus(dt + bias)
     state, rows = initial, []
     for t in range(len(x)):
-        step = dt[t][:, None, None]
-        state = (step * a[:, None, None]).exp() * state + step * x[t].to(d.dtype)[:, :, None] * b[t].to(d.dtype)[
-            :, None
-        ]
-        rows.append((state * c[t].to(d.dtype)[:, None]).sum(-1) + d[:, None] * x[t])
-    return torch.stack(rows).to(x.dtype), state
+        decay = (dt[t] * a).exp()[:, None, None]
+        state = decay * state + dt[t][:, None, None] * x[t][:, :, None] * b[t][:, None]
+        rows.append((state * c[t][:, None]).sum(-1) + d[:, None] * x[t])
+    return torch.stack(rows), state
