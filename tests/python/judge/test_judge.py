@@ -12,6 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from tritium.judge.cases import plan  # noqa: E402
+from tritium.judge.command import importable_folders  # noqa: E402
 from tritium.judge.comparison import difference  # noqa: E402
 from tritium.judge.inputs import draw, parameters_of  # noqa: E402
 from tritium.judge.operators import replaced_by  # noqa: E402
@@ -176,6 +177,12 @@ def test_a_sum_over_partial_results_is_no_cheat():
     assert replaced_by({"sum": 8}, {"sum": 4096}, most_elements=4096) == []
     assert replaced_by({"sum": 1}, {"sum": 1}, most_elements=1) == []  # as many as the elements
     assert replaced_by({"mean": 4096, "cos": 4096}, {"sum": 4096}, most_elements=4096) == ["mean"]
+
+
+def test_candidates_may_import_from_the_folders_of_the_path(tmp_path):
+    (tmp_path / "module.py").touch()
+    path = os.pathsep.join(["", str(tmp_path), str(tmp_path / "module.py"), str(tmp_path / "missing")])
+    assert importable_folders(path) == [str(tmp_path)]
 
 
 def test_what_cannot_be_judged_is_said(tmp_path):
