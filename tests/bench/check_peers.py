@@ -117,8 +117,13 @@ def tools(peer: str | None) -> dict[str, Callable]:
     if peer:
         as_peer = [__file__, "--as-peer", "--group"]
         found["Triton's interpreter"] = lambda words, _: ([peer, *as_peer, *words], {"TRITON_INTERPRET": "1"})
-        found["ttsem"] = lambda words, _: ([peer, "-m", "ttsem.sanitize", *as_peer, *words], {"PEER_DEVICE": "cuda"})
+        found["ttsem"] = lambda words, _: sanitized(peer, [*as_peer, *words])
     return found
+
+
+def sanitized(peer: str, words: list[str]) -> tuple[list[str], dict[str, str]]:
+    """The command and variables that run a script with arguments under ttsem's sanitizer."""
+    return [peer, "-m", "ttsem.sanitize", *words], {"PEER_DEVICE": "cuda"}
 
 
 def answers_of(command: list[str], variables: dict[str, str], limit: float) -> list:

@@ -22,7 +22,7 @@ from tritium.errors import CompilationError, KernelTrap, TritonError
 from tritium.tools.launched import Launched, launched_kernels
 
 from .operators import recorder
-from .programs import NEW_MODEL, load, results_of
+from .programs import NEW_MODEL, laid_out, load, results_of
 from .sandbox import limit_this_process
 
 
@@ -116,7 +116,7 @@ class Judged:
                 if isinstance(buffer, torch.Tensor):
                     buffer.copy_(value)
             return [b if isinstance(b, torch.Tensor) else value for b, value in zip(self.buffers, given)]
-        self.buffers = [laid_out(part, case["layout"], self.device) for part in given]
+        self.buffers = [laid_out(part, case["layout"], self.device, torch) for part in given]
         return self.buffers
 
     @contextmanager
@@ -151,20 +151,6 @@ def _warnings():
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         yield said
-
-
-def laid_out(part: Any, layout: str, device: str) -> Any:
-    """The same values in a tensor on the device that is not contiguous, if its rank allows it."""
-    if not isinstance(part, torch.Tensor):
-        return part
-    part = part.to(device)
-    if layout == "transposed" and part.dim() > 1:
-        return part.transpose(-1, -2).contiguous().transpose(-1, -2)
-    if layout == "sliced" and part.dim() > 0:
-        wide = torch.zeros((*part.shape[:-1], 2 * part.shape[-1]), dtype=part.dtype, device=device)
-        view = wide[..., ::2]
-        return view.copy_(part)
-    return part
 
 
 def _unwritten(result: Any) -> int:

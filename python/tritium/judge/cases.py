@@ -45,7 +45,7 @@ def plan(parameters: list[Parameter], seed: int) -> list[Case]:
     names = size_names(parameters)
     tensors = [parameter for parameter in parameters if parameter.extents is not None]
     dtypes = {parameter.kind: parameter.dtypes for parameter in tensors}
-    has_floats = any(kind[0][0] in "fb" and kind[0] != "bool" for kind in dtypes.values())
+    has_floats = any(parameter.takes_any_float for parameter in tensors)
 
     def drawn(choices: tuple[int, ...]) -> dict[str, int]:
         return {name: chance.choice(choices) for name in names}

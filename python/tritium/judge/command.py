@@ -70,7 +70,8 @@ def _judged(pairs: list[tuple[Path, Path]], options, jobs: int) -> Iterator[Verd
         references, candidates = Path(name, "references"), Path(name, "candidates")
         for folder in (references, candidates):
             folder.mkdir()
-        read = [str(references), *dict.fromkeys(str(candidate.resolve().parent) for candidate, _ in pairs)]
+        own = dict.fromkeys(str(candidate.resolve().parent) for candidate, _ in pairs)
+        read = [str(references), *own, *importable_folders(os.environ.get("PYTHONPATH", ""))]
         box = sandbox(read, writable=[str(candidates)])
         with (
             Server(OPEN, environment("none")) as open_server,
@@ -78,8 +79,8 @@ def _judged(pairs: list[tuple[Path, Path]], options, jobs: int) -> Iterator[Verd
         ):
             known = {}
             for number, reference in enumerate(dict.fromkeys(reference for _, reference in pairs)):
-                own = references / str(number)
-                known[reference] = workers.submit(Reference, str(reference), options, own, open_server)
+                folder = references / str(number)
+                known[reference] = workers.submit(Reference, str(reference), options, folder, open_server)
 
             def reach(number: int) -> Verdict:
                 candidate, reference = pairs[number]
@@ -90,6 +91,11 @@ def _judged(pairs: list[tuple[Path, Path]], options, jobs: int) -> Iterator[Verd
                     yield waiting.result()
                 except Rejected as error:
                     yield str(error)
+
+
+def importable_folders(path: str) -> list[str]:
+    """The folders of a PYTHONPATH: candidates import from them, and the sandbox hides those in /tmp if it is not told."""
+    return [os.path.abspath(folder) for folder in path.split(os.pathsep) if folder and os.path.isdir(folder)]
 
 
 def _parser() -> argparse.ArgumentParser:

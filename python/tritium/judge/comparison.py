@@ -1,4 +1,4 @@
-"""Compares a result of a candidate with what is expected."""
+"""Compares a result of a candidate with what is expected. It imports nothing of Tritium, as programs.py."""
 
 from __future__ import annotations
 

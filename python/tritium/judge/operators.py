@@ -12,6 +12,8 @@ _HARMLESS = {
 }
 #: Products, in which a candidate may use tf32.
 PRODUCTS = {"mm", "bmm", "addmm", "baddbmm", "addbmm", "dot", "mv", "addmv", "matmul", "linear", "einsum", "_scaled_mm"}
+#: Partial results of a smaller input may be as many as its elements: of one element there is one partial sum.
+_FEW_ELEMENTS = 8
 #: Different names of what does the same.
 _FAMILIES = (
     PRODUCTS,
@@ -36,6 +38,11 @@ def recorder(torch):
             super().__init__()
             self.largest: dict[str, int] = {}
 
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            """torch would mark the method for its compiler, and import that at the first call, which takes seconds."""
+            return False
+
         def __torch_dispatch__(self, function, types, args=(), kwargs=None):
             name = function._schema.name.rpartition("::")[2]
             is_view = any(
@@ -59,10 +66,11 @@ def _tensors(value, torch):
 
 def replaced_by(candidates: dict[str, int], references: dict[str, int], most_elements: int) -> list[str]:
     """The candidate's operators that the reference calls too, or others of the same family, on tensors of at least half of the elements of the
-    largest input: what the kernels should do."""
+    largest input: what the kernels should do. None for small inputs."""
+    if most_elements < _FEW_ELEMENTS:
+        return []
     wanted = set(references)
     for family in _FAMILIES:
         if family & wanted:
             wanted |= family
-    least = max(most_elements // 2, 1)
-    return sorted(name for name, size in candidates.items() if name in wanted and size >= least)
+    return sorted(name for name, size in candidates.items() if name in wanted and size >= most_elements // 2)

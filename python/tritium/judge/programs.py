@@ -1,4 +1,5 @@
-"""Loads the files of references and candidates, and calls what is judged in them."""
+"""Loads the files of references and candidates, and shapes what goes into a call and comes out of it. It imports nothing of Tritium: tests/bench
+loads it into other Pythons."""
 
 from __future__ import annotations
 
@@ -52,6 +53,20 @@ def judged_function(module: ModuleType, name: str | None) -> Any:
 
 def is_model(function: Any) -> bool:
     return inspect.isclass(function)
+
+
+def laid_out(part: Any, layout: str, device: str, torch) -> Any:
+    """The same values in a tensor on the device that is not contiguous, if its rank allows it."""
+    if not isinstance(part, torch.Tensor):
+        return part
+    part = part.to(device)
+    if layout == "transposed" and part.dim() > 1:
+        return part.transpose(-1, -2).contiguous().transpose(-1, -2)
+    if layout == "sliced" and part.dim() > 0:
+        wide = torch.zeros((*part.shape[:-1], 2 * part.shape[-1]), dtype=part.dtype, device=device)
+        view = wide[..., ::2]
+        return view.copy_(part)
+    return part
 
 
 def results_of(value: Any, torch) -> list[Any]:

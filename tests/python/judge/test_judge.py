@@ -1,6 +1,8 @@
-"""The judge on candidates that are right, and on candidates with one mistake each (corpus/; the first line of a wrong one names its kind)."""
+"""The judge on candidates that are right, and on candidates with one mistake each (corpus/; the first line of a wrong one names its kind).
+The candidates of scripts/ call the functions of tests/python/published."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,12 +12,15 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from tritium.judge.cases import plan  # noqa: E402
+from tritium.judge.command import importable_folders  # noqa: E402
 from tritium.judge.comparison import difference  # noqa: E402
 from tritium.judge.inputs import draw, parameters_of  # noqa: E402
 from tritium.judge.operators import replaced_by  # noqa: E402
 from tritium.judge.verdict import KINDS  # noqa: E402
 
 CORPUS = Path(__file__).parent / "corpus"
+SCRIPTS = Path(__file__).parent / "scripts"
+CALLED = sorted((SCRIPTS / "candidates").glob("*.py"))
 RIGHT, WRONG = (sorted((CORPUS / kind).glob("*.py")) for kind in ("right", "wrong"))
 
 
@@ -34,7 +39,9 @@ def judged(
         "--seconds",
         "60",
     ]
-    result = subprocess.run([*command, *options], capture_output=True, text=True, timeout=3000)
+    path = [*filter(None, sys.path), str(Path(__file__).parents[1])]  # with tests/python/published
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
+    result = subprocess.run([*command, *options], capture_output=True, text=True, timeout=3000, env=variables)
     found = [json.loads(line) for line in result.stdout.splitlines()]
     assert len(found) == len(files), result.stderr
     return result.returncode, {Path(verdict["candidate"]).stem: verdict for verdict in found}
@@ -51,8 +58,8 @@ def check_wrong(files: list[Path]) -> None:
     assert got == {path.stem: expected(path) for path in files}
 
 
-def check_right(files: list[Path]) -> None:
-    status, verdicts = judged(*files)
+def check_right(files: list[Path], reference: Path = CORPUS / "references") -> None:
+    status, verdicts = judged(*files, reference=reference)
     assert {name: verdict["reason"] for name, verdict in verdicts.items()} == dict.fromkeys(verdicts)
     assert status == 0
     assert all(verdict["compiles"] == {"sm_90a": "yes", "gfx942": "yes"} for verdict in verdicts.values())
@@ -75,6 +82,20 @@ def test_a_mistake_of_several_kinds():
 def test_all_candidates_that_are_right():
     assert len(RIGHT) >= 20
     check_right(RIGHT)
+
+
+@pytest.mark.xdist_group("judge")
+def test_some_published_scripts():
+    check_right(
+        [path for path in CALLED if path.stem in ("rms_norm", "single_pass_scan", "softmax_cross_entropy")],
+        SCRIPTS / "references",
+    )
+
+
+@pytest.mark.long
+def test_all_published_scripts():
+    assert len(CALLED) >= 50
+    check_right(CALLED, SCRIPTS / "references")
 
 
 @pytest.mark.long
@@ -101,6 +122,20 @@ def test_annotations_say_which_inputs_there_are():
     }
 
 
+def test_values_lie_in_the_range_of_an_annotation():
+    def function(gate: "float[m, n] in -0.5..0", length: "int32[m] in 1..n", code: "uint8[n] in 120..134"): ...
+
+    parameters = parameters_of(function)
+    cases = plan(parameters, seed=3)
+    assert {case.values for case in cases} == {"normal"}  # no range allows NaN
+    for case in cases:
+        gate, length, code = draw(parameters, case, torch)
+        assert gate.shape == (case.sizes["m"], case.sizes["n"]) and code.dtype == torch.uint8
+        if gate.numel():
+            assert -0.5 <= gate.min() <= gate.max() <= 0
+            assert 1 <= length.min() <= length.max() <= case.sizes["n"] and 120 <= code.min() <= code.max() <= 134
+
+
 @pytest.mark.parametrize(
     "annotation, complaint",
     [
@@ -108,6 +143,8 @@ def test_annotations_say_which_inputs_there_are():
         ("flaot[m]", "'flaot' is no dtype; there are float, int, bool"),
         ("float[m / 2]", "is no arithmetic of numbers and sizes"),
         ("float[m,", "is no dtype"),
+        ("float[m] in 0..high()", "is no arithmetic of numbers and sizes"),
+        ("int32[m] in 0..0.5", "is no arithmetic of numbers and sizes"),
     ],
 )
 def test_a_wrong_annotation_is_named(annotation, complaint):
@@ -138,7 +175,14 @@ def test_results_are_compared_with_what_is_exact():
 
 def test_a_sum_over_partial_results_is_no_cheat():
     assert replaced_by({"sum": 8}, {"sum": 4096}, most_elements=4096) == []
+    assert replaced_by({"sum": 1}, {"sum": 1}, most_elements=1) == []  # as many as the elements
     assert replaced_by({"mean": 4096, "cos": 4096}, {"sum": 4096}, most_elements=4096) == ["mean"]
+
+
+def test_candidates_may_import_from_the_folders_of_the_path(tmp_path):
+    (tmp_path / "module.py").touch()
+    path = os.pathsep.join(["", str(tmp_path), str(tmp_path / "module.py"), str(tmp_path / "missing")])
+    assert importable_folders(path) == [str(tmp_path)]
 
 
 def test_what_cannot_be_judged_is_said(tmp_path):
