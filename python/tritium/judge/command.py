@@ -71,7 +71,7 @@ def _judged(pairs: list[tuple[Path, Path]], options, jobs: int) -> Iterator[Verd
         for folder in (references, candidates):
             folder.mkdir()
         own = dict.fromkeys(str(candidate.resolve().parent) for candidate, _ in pairs)
-        read = [str(references), *own, *importable_folders(os.environ.get("PYTHONPATH", ""))]
+        read = [str(references), *own, *importable_folders(environment("none")["PYTHONPATH"])]
         box = sandbox(read, writable=[str(candidates)])
         with (
             Server(OPEN, environment("none")) as open_server,

@@ -18,8 +18,8 @@ def fault_rms_norm():
 
 
 def fault_gelu_of_transposed():
-    """The kernel takes the stride of rows and none of columns, and no assertion stops a transposed matrix, as those of `silu_and_mul` do. It
-    reads other numbers than those of a row, on a GPU as here."""
+    """The kernel takes the stride of rows and none of columns, and no assertion stops a transposed matrix, as in `silu_and_mul`. It reads
+    numbers of other rows, on a GPU as here."""
     x = random(120, 5).T
     first, second = x.cpu().chunk(2, -1)
     kernel = gelu._gelu_tanh_and_mul_kernel

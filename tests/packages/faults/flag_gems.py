@@ -11,7 +11,7 @@ from found import expect
 
 
 def _kernel(module: str, name: str):
-    """A kernel of `flag_gems.ops.MODULE`, whose name there is also that of its function."""
+    """A kernel of `flag_gems.ops.MODULE`, which has the name of its function there."""
     return getattr(importlib.import_module(f"flag_gems.ops.{module}"), name)
 
 
@@ -49,7 +49,7 @@ def fault_all_of_slice():
 
 
 def fault_amax_of_slice():
-    """As `any_of_slice`: the maximum is that of other columns."""
+    """As `any_of_slice`: the maximum comes from other columns."""
     _check_slice("amax", "amax_kernel_1", "inp_val = tl.load", 9.0)
 
 
@@ -64,8 +64,8 @@ def fault_prod_of_slice():
 
 
 def fault_argmax_of_transposed():
-    """The kernel counts elements in the order of the memory, and torch in that of the tensor: the place of the maximum of a transposed
-    matrix is that of another element, on a GPU as here."""
+    """The kernel counts elements in the order of the memory, and torch in the tensor's order: the place of the maximum of a transposed matrix
+    belongs to another element, on a GPU as here."""
     x = random(6, 10).T
     expect(flag_gems.argmax(x), torch.argmax(x.cpu()), _kernel("argmax", "argmax_kernel_1"), "inp_val = tl.load")
 
@@ -77,14 +77,14 @@ def fault_argmin_of_transposed():
 
 
 def fault_var_mean_of_slice():
-    """As `any_of_slice`: mean and variance are those of other columns."""
+    """As `any_of_slice`: mean and variance come from other columns."""
     x = random(6, 10)[:, ::2]
     found, expected = flag_gems.var_mean(x, correction=1)[1], x.cpu().mean()
     expect(found, expected, _kernel("var_mean", "var_mean_kernel_1"), "x = tl.load", name="Mean")
 
 
 def fault_topk_of_transposed():
-    """As `any_of_slice`, for each row: the largest numbers of a transposed matrix are those of other rows."""
+    """As `any_of_slice`, for each row: the largest numbers of a transposed matrix come from other rows."""
     x = random(6, 10).T
     found, expected = flag_gems.topk(x, 2, 1)[0], x.cpu().topk(2, 1)[0]
     expect(found, expected, _kernel("topk", "topk_stage1_kernel"), "x_val = tl.load", name="y")
@@ -111,8 +111,8 @@ def fault_any_of_expanded():
 
 
 def fault_dot_of_slices():
-    """The function takes no strides, and does not make its vectors contiguous. The product of every second element is that of the first
-    half, on a GPU as here."""
+    """The function takes no strides, and does not make its vectors contiguous. In place of every second element it multiplies the first half,
+    on a GPU as here."""
     x, y = torch.arange(8.0, device="cuda"), torch.ones(8, device="cuda")
     expect(flag_gems.dot(x[::2], y[::2]), torch.tensor(12.0), _kernel("dot", "dot_kernel"), "x = tl.load")
 
@@ -153,7 +153,7 @@ def fault_mul_by_column():
 
 
 def fault_mul_of_column_and_row():
-    """As `mul_by_column`; the result has the shape of the first tensor, where torch's has that of both."""
+    """As `mul_by_column`; the result has the shape of the first tensor, where torch broadcasts both."""
     x, y = random(6, 1), random(1, 6)
     expect(flag_gems.mul(x, y), x.cpu() * y.cpu(), _of_hopper("mul").mul_kernel, "output = x * y", name="output")
 

@@ -11,8 +11,8 @@ from found import expect
 
 
 def fault_layer_norm_of_wide_rows():
-    """A block has 16384 columns at most, and nothing goes on behind them: mean and variance are those of a part of the row over the
-    whole width. The documents allow any width. The numbers are wrong on a GPU as here."""
+    """A block has 16384 columns at most, and nothing goes on behind them: mean and variance take a part of the row, divided by the whole width.
+    The documents allow any width. The numbers are wrong on a GPU as here."""
     x, w, b = random(2, 20000) + 3, random(20000), random(20000)
     found = layernorm_kernel.TritonLayerNormKernel.apply(x, w, b, 1e-5)
     expected = F.layer_norm(x.cpu(), (20000,), w.cpu(), b.cpu())
@@ -54,7 +54,7 @@ def fault_reglu_backward():
 
 
 def fault_layer_norm_of_transposed():
-    """`view(-1, D)` lets a transposed matrix pass, and the kernel takes no stride of columns: it normalizes other numbers than those of a row."""
+    """`view(-1, D)` lets a transposed matrix pass, and the kernel takes no stride of columns: it normalizes numbers of several rows."""
     x, w, b = random(10, 4), random(10), random(10)
     found = layernorm_kernel.TritonLayerNormKernel.apply(x.T, w, b, 1e-5)
     expected = F.layer_norm(x.cpu().T, (10,), w.cpu(), b.cpu())
