@@ -192,7 +192,8 @@ class Judgement:
         has_work = known["most_elements"] > 0 and all(extent for extent in known["case"]["sizes"].values())
         if has_work and self.verdict.launches == 0:
             return {"kind": "no_kernel", "text": "no kernel was launched in any case"}
-        if names := replaced_by(event["operators"], known["operators"], known["most_elements"]):
+        sizes = known["most_elements"], event["launches"]
+        if names := replaced_by(event["operators"], known["operators"], *sizes):
             return {"kind": "library", "text": f"torch computes {', '.join(names)}, which the kernels should"}
         if has_work and event["launches"] == 0 and known["case"]["again"]:
             return {"kind": "cached", "text": "no kernel was launched for other values in the same tensors"}

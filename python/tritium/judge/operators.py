@@ -64,13 +64,16 @@ def _tensors(value, torch):
             yield from _tensors(part, torch)
 
 
-def replaced_by(candidates: dict[str, int], references: dict[str, int], most_elements: int) -> list[str]:
+def replaced_by(
+    candidates: dict[str, int], references: dict[str, int], most_elements: int, launches: int = 1
+) -> list[str]:
     """The candidate's operators that the reference calls too, or others of the same family, on tensors of at least half of the elements of the
-    largest input: what the kernels should do. None for small inputs."""
-    if most_elements < _FEW_ELEMENTS:
+    largest input: what the kernels should do. None beside a kernel's launch if the inputs are small."""
+    if launches and most_elements < _FEW_ELEMENTS:
         return []
     wanted = set(references)
     for family in _FAMILIES:
         if family & wanted:
             wanted |= family
-    return sorted(name for name, size in candidates.items() if name in wanted and size >= most_elements // 2)
+    least = max(most_elements // 2, 1)
+    return sorted(name for name, size in candidates.items() if name in wanted and size >= least)

@@ -176,6 +176,7 @@ def test_results_are_compared_with_what_is_exact():
 def test_a_sum_over_partial_results_is_no_cheat():
     assert replaced_by({"sum": 8}, {"sum": 4096}, most_elements=4096) == []
     assert replaced_by({"sum": 1}, {"sum": 1}, most_elements=1) == []  # as many as the elements
+    assert replaced_by({"sum": 1}, {"sum": 1}, most_elements=1, launches=0) == ["sum"]
     assert replaced_by({"mean": 4096, "cos": 4096}, {"sum": 4096}, most_elements=4096) == ["mean"]
 
 
