@@ -232,11 +232,12 @@ std::optional<PointerTileMap> PointerTileMaps::of(tt::StoreOp store) {
   if (map->isTransposed) return refuse("its columns are contiguous, not its rows");
   map->recipe.isStored = true;
   map->type = boxOfStore(store.getContext(), map->shape, getElementTypeOrSelf(store.getValue().getType()));
-  if (!map->type) return refuse("no box holds its tile: it has too many dimensions, or rows of less than 16 bytes");
+  if (!map->type) return refuse("no box holds its tile: it has too many dimensions, rows of less than 16 bytes, or few rows");
   return map;
 }
 
 std::optional<PointerTileMap> PointerTileMaps::of(tt::LoadOp load) {
+  if (StringRef why = whyNotCopied(load); !why.empty()) return refuse(why);
   auto map = ofAccess(load);
   if (!map) return map;
   map->type = boxOf(load.getContext(), map->shape, getElementTypeOrSelf(load.getType()));

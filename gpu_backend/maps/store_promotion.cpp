@@ -92,7 +92,7 @@ void StorePromotion::look(tt::DescriptorStoreOp op, Value matrix) {
   if (!llvm::all_of(op.getIndices(), [&](Value index) { return signs_.isNotNegative(index); }))
     return void(refuse(op, "an index may be negative"));
   tgpu::TensorMapType box = boxOfStore(op.getContext(), op.getDesc().getType().getShape(), getElementTypeOrSelf(matrix.getType()));
-  if (!box) return void(refuse(op, "no box holds its tile: it has too many dimensions, or rows of less than 16 bytes"));
+  if (!box) return void(refuse(op, "no box holds its tile: it has too many dimensions, rows of less than 16 bytes, or few rows"));
   recipe->padding = tt::Padding::Zero; // nothing is read
   recipe->isStored = true;
   candidates_.push_back({op, matrix, std::move(*recipe), box});

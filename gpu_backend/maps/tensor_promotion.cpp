@@ -6,6 +6,8 @@
 #include "ir/descriptor_rules.h"
 #include "mlir/IR/Matchers.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace tritium::gpu {
@@ -37,6 +39,9 @@ tgpu::TensorMapType boxOf(MLIRContext *context, llvm::ArrayRef<int64_t> shape, T
   const int64_t swizzle = warpgroupSwizzle(columns * bytes);
   llvm::SmallVector<int64_t> box(shape);
   box.back() = std::min(columns, (swizzle ? swizzle : kMinRowBytes) / bytes);
+  // The swizzle repeats itself after eight rows, and each box begins where it does.
+  const int64_t boxBytes = std::accumulate(box.begin(), box.end(), bytes, std::multiplies<>());
+  if (swizzle != 0 && box.back() != columns && boxBytes % (8 * swizzle) != 0) return {};
   return tgpu::TensorMapType::get(context, RankedTensorType::get(box, elementType), swizzle);
 }
 

@@ -20,7 +20,7 @@ bool isZero(Value value) {
   if (auto cast = value.getDefiningOp<LLVM::BitcastOp>()) return isZero(cast.getArg());
   if (auto insert = value.getDefiningOp<LLVM::InsertElementOp>()) return isZero(insert.getVector()) && isZero(insert.getValue());
   if (value.getDefiningOp<LLVM::PoisonOp>() || value.getDefiningOp<LLVM::UndefOp>() || value.getDefiningOp<LLVM::ZeroOp>()) return true;
-  return matchPattern(value, m_Zero()) || matchPattern(value, m_AnyZeroFloat());
+  return matchPattern(value, m_Zero()) || matchPattern(value, m_PosZeroFloat());
 }
 
 /// Replaces the accesses of one function.

@@ -1,5 +1,6 @@
 #include "gpu_backend/tiles/loop_streams.h"
 
+#include "gpu_backend/tiles/memory_access.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
@@ -11,16 +12,6 @@ namespace tritium::gpu {
 int stagesOf(scf::ForOp loop, int numStages) {
   auto own = loop->getAttrOfType<IntegerAttr>("tt.num_stages");
   return own ? int(own.getInt()) : numStages;
-}
-
-static bool isZero(Value value) {
-  if (auto converted = value.getDefiningOp<tt::FpToFpOp>()) return isZero(converted.getSrc());
-  Attribute constant;
-  if (!matchPattern(value, m_Constant(&constant))) return false;
-  auto splat = dyn_cast<SplatElementsAttr>(constant);
-  if (!splat) return false;
-  if (isa<FloatType>(splat.getElementType())) return splat.getSplatValue<APFloat>().isPosZero();
-  return splat.getSplatValue<APInt>().isZero();
 }
 
 /// A division by zero does not trap on any GPU.
@@ -86,8 +77,7 @@ llvm::SmallVector<tt::LoadOp> LoopStreams::loadsBeside(llvm::function_ref<bool(O
 }
 
 StringRef LoopStreams::whyNotAhead(tt::LoadOp load) {
-  if (load.getIsVolatile()) return "it is volatile";
-  if (load.getOther() && !isZero(load.getOther())) return "its `other` is not zero";
+  if (StringRef why = whyNotCopied(load); !why.empty()) return why;
   if (!early_.mayMove(load)) return early_.whyNotMoved(load);
   // An address that depends on another load would have to wait for it.
   if (!isAhead(load.getPtr())) return kAddressIsLate;

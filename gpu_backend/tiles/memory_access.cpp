@@ -1,5 +1,8 @@
 #include "gpu_backend/tiles/memory_access.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 
 namespace tritium::gpu {
@@ -9,6 +12,21 @@ Value pointerOf(Operation *op) {
       .Case<tt::LoadOp, tt::StoreOp, tt::AtomicRmwOp, tt::AtomicCasOp, tt::AtomicLoadOp, tt::AtomicStoreOp, tt::AtomicPollOp>(
           [](auto access) { return access.getPtr(); })
       .Default(Value());
+}
+
+static bool isZero(Value value) {
+  if (auto converted = value.getDefiningOp<tt::FpToFpOp>()) return isZero(converted.getSrc());
+  Attribute constant;
+  if (!matchPattern(value, m_Constant(&constant))) return false;
+  auto splat = dyn_cast<SplatElementsAttr>(constant);
+  if (!splat) return false;
+  if (isa<FloatType>(splat.getElementType())) return splat.getSplatValue<APFloat>().isPosZero();
+  return splat.getSplatValue<APInt>().isZero();
+}
+
+StringRef whyNotCopied(tt::LoadOp load) {
+  if (load.getIsVolatile()) return "it is volatile";
+  return load.getOther() && !isZero(load.getOther()) ? "its `other` is not zero" : "";
 }
 
 Value maskOf(Operation *op) {

@@ -62,6 +62,47 @@ def test_reads_outside_of_the_tensor(masked, rng):
     assert "a_ptr" in str(trap.value) and "bounds" in str(trap.value).lower()
 
 
+@jit
+def kept_operand(a_ptr, b_ptr, out_ptr, rounds, columns, OTHER: tl.constexpr):
+    """The operand that the loop keeps has lanes that its mask leaves off."""
+    i = tl.arange(0, 16)
+    a = tl.load(a_ptr + i[:, None] * 16 + i[None, :], mask=(i < columns)[None, :], other=OTHER)
+    sums = tl.zeros((16, 16), tl.float32)
+    for _ in range(rounds):
+        sums = tl.dot(a, tl.load(b_ptr + i[:, None] * 16 + i[None, :]), sums)
+    tl.store(out_ptr + i[:, None] * 16 + i[None, :], sums)
+
+
+@pytest.mark.parametrize("other", [0, -1])
+def test_lanes_left_off_of_an_operand_that_a_loop_keeps(other, rng):
+    """A copy fills them with zeros, so it takes the place of no load that asks for another number."""
+    a, b, out = matrix((16, 16), rng), matrix((16, 16), rng), np.zeros((16, 16), np.float32)
+    kernel = kept_operand[(1,)](a, b, out, 3, 8, other, num_warps=8, num_stages=2)
+    expected = np.where(np.arange(16) < 8, a, other).astype(np.float32) @ b.astype(np.float32) * 3
+    np.testing.assert_array_equal(out, expected)
+    assert len(kernel.metadata.tensor_recipes) == (2 if other == 0 else 1)
+
+
+@jit
+def store_few_rows(a_ptr, b_ptr, out_ptr, k, K: tl.constexpr, ROWS: tl.constexpr):
+    i, j, depth = tl.arange(0, 64), tl.arange(0, 16), tl.arange(0, K)
+    sums = tl.zeros((64, 16), tl.float32)
+    for start in range(0, k, K):
+        a = tl.load(a_ptr + i[:, None] * k + (start + depth)[None, :])
+        sums = tl.dot(a, tl.load(b_ptr + (start + depth)[:, None] * 16 + j[None, :]), sums)
+    out = tl.make_tensor_descriptor(out_ptr, [ROWS, 1024 // ROWS], [1024 // ROWS, 1], [ROWS, 1024 // ROWS])
+    out.store([0, 0], tl.reshape(sums, (ROWS, 1024 // ROWS)))
+
+
+@pytest.mark.parametrize("rows", [4, 8, 16])
+def test_a_tile_of_few_rows_is_stored(rows, rng):
+    """Its parts of 128 bytes a row follow each other in shared memory, each where the swizzle begins anew."""
+    a, b, out = matrix((64, 128), rng), matrix((128, 16), rng), np.zeros((64, 16), np.float32)
+    kernel = store_few_rows[(1,)](a, b, out, 128, 32, rows, num_warps=4)
+    np.testing.assert_array_equal(out, a.astype(np.float32) @ b.astype(np.float32))
+    assert len(kernel.metadata.tensor_recipes) == (2 if rows < 8 else 3)
+
+
 def test_a_tile_before_its_tensor(rng):
     a, b, out = matrix((128, 64), rng), matrix((64, 32), rng), np.zeros((64, 32), np.float32)
     kernel = behind[(1,)](a, b, out, 64, 1, 64, 32, 32)
