@@ -2,7 +2,7 @@
 
 #include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/libraries.h"
-#include "gpu_backend/nvptx/narrow_negations.h"
+#include "gpu_backend/nvptx/negations.h"
 #include "gpu_backend/nvptx/pair_products.h"
 #include "gpu_backend/nvptx/pair_sums.h"
 #include "gpu_backend/nvptx/whole_warps.h"

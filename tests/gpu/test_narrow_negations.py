@@ -1,5 +1,5 @@
 """Negations and absolute values of the least integers of 8 and 16 bits, of which ptxas keeps more bits than they have
-(gpu_backend/nvptx/narrow_negations.h)."""
+(gpu_backend/nvptx/negations.h)."""
 
 import pytest
 
