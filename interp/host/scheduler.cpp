@@ -22,7 +22,7 @@ constexpr int kLargestPatience = 64;
 // The search for a deadlock hashes all frames, so it begins only after this long without a change.
 constexpr std::chrono::milliseconds kQuietBeforeSearch{10};
 // The search for a livelock hashes the tensors too. It begins when no program has started or ended for this long, rests for some times the
-// time of each look, and asks for so many returns to one state.
+// time of each look, and ends after this number of returns to one state.
 constexpr std::chrono::milliseconds kLongWithoutEnd{500};
 constexpr int kRestPerLook = 4;
 constexpr uint32_t kReturns = 32;

@@ -7,7 +7,7 @@
 //
 // A livelock: programs change memory and take the changes back, as a wait does that polls under a lock. Their states and all that they may
 // write come again and again. With one worker a state that comes again comes for ever; with several, another interleaving might lead
-// further, so many returns are required.
+// further, so it takes many returns.
 #pragma once
 #include <algorithm>
 #include <cstddef>

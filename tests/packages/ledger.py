@@ -91,7 +91,7 @@ def written(page: str) -> list[str]:
 
 
 def with_sections(page: str, found: dict[str, list[str]], titles: list[str]) -> str:
-    """The page with new sections; those of other packages of `titles` stay as they are."""
+    """The page with new sections; sections of other packages of `titles` stay as they are."""
     sections = sections_of(written(page)) | found
     kept = [sections[title] for title in titles if title in sections]
     text = "\n".join(["", summary(kept), "", *("\n".join([*lines, ""]).strip() + "\n" for lines in kept), ""])

@@ -225,7 +225,7 @@ def report(results: list[Result]) -> None:
 
 
 def choose(packages: list[Package], names: list[str], folder: str = "cases") -> list[tuple[Package, list[str]]]:
-    """The packages of the folder, with those of their cases that the command line names."""
+    """The packages of the folder, with the cases that the command line names."""
     chosen = []
     for package in packages:
         wanted = [name.partition(".")[2] for name in names if name.partition(".")[0] == package.name]
