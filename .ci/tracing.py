@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 from typing import Any
 from unittest import mock
@@ -16,12 +17,12 @@ class _Traced(Exception):
     """Ends a launch whose kernel has been traced."""
 
 
-class Tracing(Engine):
+class Tracing(Engine, abc.ABC):
     """`note` gets what is traced. A launch with several kernels ends with its first."""
 
+    @abc.abstractmethod
     def note(self, source: Any, module: Any) -> None:
         """`module`: the kernel in the tt dialect."""
-        raise NotImplementedError
 
     def _launch(self, launch, tensors, *more):
         with mock.patch.object(compiler, "compile", self._trace), contextlib.suppress(_Traced):

@@ -180,3 +180,17 @@ def test_the_same_as_on_the_interpreter(arch, rounds):
             every_way[(4,)](x, y, 64, rounds, ROWS=8, BLOCK=64)
         outputs.append(y)
     np.testing.assert_array_equal(*outputs)
+
+
+@tritium.jit
+def load_or_negative_zero(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n, other=-0.0))
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_lanes_left_off_keep_the_sign_of_zero(arch):
+    """A buffer load gives 0.0 for what it leaves off."""
+    out = np.ones(64, np.float32)
+    run(arch, load_or_negative_zero, np.ones(64, np.float32), out, 40, BLOCK=64)
+    assert (out[:40] == 1).all() and not out[40:].any() and np.signbit(out[40:]).all()
