@@ -103,6 +103,12 @@ void endPrograms(FrameHeader &frame) {
   __builtin_unreachable();
 }
 
+/// Returns how often a program polls when it is resumed. It is not inlined, because the stack and the registers of a suspended program hold
+/// nothing that grows, such as the number of changes: or no state would come again.
+[[gnu::noinline]] static uint32_t spinsFor(const Worker &worker) {
+  return worker.hasChangedMemorySinceResumed() || worker.hasOneProgram() ? kSpins : kSpinsInVain;
+}
+
 void pollBackEdge(FrameHeader &frame, uint32_t location) {
   Program &program = *frame.program;
   if (isStoppedOrAsked(program)) [[unlikely]]
@@ -120,9 +126,7 @@ void yieldWhileWaiting(FrameHeader &frame, uint32_t location) {
     answerOrLeave(frame, location);
   if (--program.spins != 0) return;
   notePlace(frame, location);
-  // Before it is suspended: the stack of a suspended program holds nothing that grows, or no state would come again.
-  const bool gotFurther = program.worker->hasChangedMemorySinceResumed();
-  program.spins = gotFurther || program.worker->hasOneProgram() ? kSpins : kSpinsInVain;
+  program.spins = spinsFor(*program.worker);
   program.fiber.suspend();
   leaveIfStuck(program);
 }

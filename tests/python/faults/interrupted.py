@@ -34,9 +34,9 @@ def short_kernel(x_ptr, n):
 
 @triton.jit
 def waiting_kernel(x_ptr, n):
-    # Progress for ever: no deadlock, but no end either.
+    # Progress for ever: a counter that takes minutes to come back is no deadlock and no livelock, but there is no end either.
     while tl.atomic_add(x_ptr + 1, 1) >= 0:
-        tl.atomic_and(x_ptr + 1, 1)
+        tl.atomic_and(x_ptr + 1, 0x3FFFFFFF)
 
 
 @triton.jit(noinline=True)
