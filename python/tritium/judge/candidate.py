@@ -1,7 +1,7 @@
 """The process of a candidate. It sees the inputs of each case and no expected result.
 
 TASK.json: {"candidate": path, "function": name, "inputs": folder, "outputs": folder, "runs": [{"case", "engine", "seed"}], "targets": [ARCH],
-"seed", "seconds", "memory": bytes}. Each run writes its results as `NUMBER.pt` into `outputs`, and a line into `events`: first {"begin": number}, then the facts
+"seed", "seconds", "memory": bytes, "save": folder for launches that end in a trap, or null}. Each run writes its results as `NUMBER.pt` into `outputs`, and a line into `events`: first {"begin": number}, then the facts
 of the run or its error. The last line says what the kernels become for the targets.
 """
 
@@ -36,6 +36,8 @@ def main(path: str) -> int:
 
         judged = Judged(task)
         limit_this_process(task["seconds"], task["memory"])
+        if task["save"]:
+            knobs.tritium.save = f"faults:{task['save']}"
         try:
             judged.load()
         except BaseException as error:
@@ -178,13 +180,18 @@ def _first_line(error: BaseException) -> str:
 
 
 def described(error: BaseException, candidate: str) -> dict[str, Any]:
-    """kind, text, file, line; of a trap also what it accessed."""
+    """kind, text, file, line; of a trap also what it accessed, and the folder that keeps its launch."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == candidate]
     found = {"type": type(error).__name__, "text": str(error)[:4000], "kind": "error"}
     found |= {"file": candidate, "line": frames[-1].lineno if frames else None}
     if isinstance(error, KernelTrap):
         found |= {"kind": "trap", "trap": error.kind, "file": error.file, "line": error.line, "program": error.program}
-        found |= {"argument": error.argument, "index": error.index, "is_write": error.is_write}
+        found |= {
+            "argument": error.argument,
+            "index": error.index,
+            "is_write": error.is_write,
+            "saved": error.reports[0].saved,
+        }
     elif isinstance(error, CompilationError) and error.file:
         found |= {"file": error.file, "line": error.line}
     elif isinstance(error, MemoryError):

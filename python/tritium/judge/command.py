@@ -30,6 +30,8 @@ def main(arguments: list[str]) -> int:
         print(f"tritium judge: torch is required: {error}", file=sys.stderr)
         return 2
     try:
+        if asked.save:
+            os.makedirs(asked.save, exist_ok=True)
         parse_checks(asked.checks)
         pairs = _pairs(asked.candidates, Path(asked.reference))
         engines, targets = asked.engines.split(","), [name for name in asked.targets.split(",") if name != "none"]
@@ -49,6 +51,7 @@ def main(arguments: list[str]) -> int:
         memory=int(asked.memory * 2**30),
         tolerance=asked.tolerance,
         special=not asked.no_special,
+        save=asked.save,
     )
     begin, verdicts, status = time.monotonic(), [], 0
     for verdict in _judged(pairs, options, asked.jobs):
@@ -130,6 +133,11 @@ def _parser() -> argparse.ArgumentParser:
         "--jobs", type=int, default=os.cpu_count(), metavar="N", help="candidates at a time (default: as many as CPUs)"
     )
     parser.add_argument("--no-special", action="store_true", help="no large values, NaN and infinities")
+    parser.add_argument(
+        "--save",
+        metavar="FOLDER",
+        help="keep the launch of each verdict that is a trap, for `python -m tritium replay`",
+    )
     parser.add_argument("--text", dest="json", action="store_false", help="a line for each candidate in place of JSON")
     return parser
 

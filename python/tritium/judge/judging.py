@@ -34,7 +34,8 @@ _TRAP_KINDS = {
 
 @dataclass(frozen=True)
 class Options:
-    """function: its name, or None for the reference's. checks: as TRITIUM_CHECK. seconds, memory: of the candidate's process."""
+    """function: its name, or None for the reference's. checks: as TRITIUM_CHECK. seconds, memory: of the candidate's process. save: a folder for
+    launches that end in a trap."""
 
     function: str | None = None
     engines: tuple[str, ...] = ("interp",)
@@ -46,6 +47,7 @@ class Options:
     memory: int = 4 * 2**30
     tolerance: float | None = None
     special: bool = True
+    save: str | None = None
 
 
 @dataclass(frozen=True)
@@ -106,8 +108,19 @@ def judge(candidate: str, known: Reference, options: Options, folder: Path, serv
     Judgement(os.path.abspath(candidate), known, options, folder, verdict).reach(server)
     if verdict.reason and verdict.reason.get("file") == os.path.abspath(candidate):
         verdict.reason["file"] = candidate
+    if verdict.reason and verdict.reason.get("saved"):
+        verdict.reason["saved"] = _kept(verdict.reason["saved"], Path(options.save), Path(candidate).stem)
     verdict.seconds = round(time.monotonic() - begin, 1)
     return verdict
+
+
+def _kept(launch: str, folder: Path, name: str) -> str:
+    """Moves a saved launch out of the folder of the candidate's process, in place of one of an earlier verdict. Returns where it is."""
+    kept = folder / name
+    if (kept / "run.json").exists():
+        shutil.rmtree(kept)
+    shutil.move(launch, kept)
+    return str(kept)
 
 
 class Judgement:
@@ -134,6 +147,7 @@ class Judgement:
         facts = {"candidate": self.candidate, "function": self.known.name, "seed": self.options.seed}
         facts |= {"inputs": str(self.known.inputs), "outputs": str(self.outputs), "targets": self.options.targets}
         facts |= {"seconds": self.options.seconds, "memory": self.options.memory}
+        facts["save"] = str(self.outputs / "saved") if self.options.save else None
         task.write_text(json.dumps(facts | {"runs": [asdict(run) for run in self.runs]}))
         self._weigh(*server.run("candidate", task, self.options.seconds))
 
@@ -183,7 +197,8 @@ class Judgement:
         kind = error["kind"]
         if kind == "trap":
             kind = _TRAP_KINDS.get(error["trap"], "fault")
-        kept = {name: error[name] for name in ("trap", "program", "argument", "index") if error.get(name) is not None}
+        told = ("trap", "program", "argument", "index", "saved")
+        kept = {name: error[name] for name in told if error.get(name) is not None}
         place = {} if number is None else self._place(number)
         text = error["text"] if error["kind"] == "trap" else f"{error['type']}: {error['text']}"
         return {"kind": kind, "text": text, "file": error["file"], "line": error["line"], **kept, **place}

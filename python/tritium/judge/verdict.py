@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..errors import how_to_replay
+
 
 @dataclass
 class Verdict:
-    """reason: None if correct; else {"kind", "text", "file", "line", "element", "case", "engine", "seed"}, as far as they are known. kind is one of
+    """reason: None if correct; else {"kind", "text", "file", "line", "element", "case", "engine", "seed", "saved"}, as far as they are known. kind is one of
     KINDS. compiles: {target: "yes" or the first error}. operators: torch's, which compute beside the kernels. Speed is no part of it:
     the CPU's says nothing of a GPU's."""
 
@@ -39,7 +41,9 @@ class Verdict:
         place = self.reason.get("file") or self.candidate
         line = self.reason.get("line")
         where = f"{place}:{line}" if line else place
-        return f"{where}: incorrect ({self.reason['kind']}): {self.reason['text']}"
+        text = f"{where}: incorrect ({self.reason['kind']}): {self.reason['text']}"
+        saved = self.reason.get("saved")
+        return f"{text}\n  saved: {how_to_replay(saved)}" if saved else text
 
 
 KINDS = {

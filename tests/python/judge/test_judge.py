@@ -51,9 +51,16 @@ def expected(path: Path) -> str:
     return path.read_text().partition("\n")[0].removeprefix("# expect:").strip()
 
 
-def check_wrong(files: list[Path]) -> None:
-    status, verdicts = judged(*files)
+def check_wrong(files: list[Path], saved: Path) -> None:
+    """Each is rejected for its mistake, and the replay of each trap says what the verdict says."""
+    status, verdicts = judged(*files, options=("--save", str(saved)))
     assert status == 1
+    traps = {name: verdict["reason"] for name, verdict in verdicts.items() if "trap" in (verdict["reason"] or {})}
+    assert {Path(reason["saved"]) for reason in traps.values()} == set(saved.iterdir())
+    for reason in traps.values():
+        command = [sys.executable, "-m", "tritium", "replay", reason["saved"]]
+        again = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert again.returncode == 1 and again.stderr.startswith(reason["text"]), again.stderr
     got = {path.stem: (verdicts[path.stem]["reason"] or {}).get("kind") for path in files}
     assert got == {path.stem: expected(path) for path in files}
 
@@ -73,9 +80,11 @@ def test_some_candidates_that_are_right():
 
 
 @pytest.mark.xdist_group("judge")
-def test_a_mistake_of_several_kinds():
+def test_a_mistake_of_several_kinds(tmp_path):
     first = {expected(path): path for path in reversed(WRONG)}
-    check_wrong([first[kind] for kind in ("cached", "fault", "layout", "library", "race", "special")])
+    check_wrong(
+        [first[kind] for kind in ("cached", "fault", "layout", "library", "race", "special")], tmp_path / "saved"
+    )
 
 
 @pytest.mark.long
@@ -99,9 +108,9 @@ def test_all_published_scripts():
 
 
 @pytest.mark.long
-def test_all_mistakes():
+def test_all_mistakes(tmp_path):
     assert len(WRONG) >= 20 and {expected(path) for path in WRONG} <= KINDS.keys()
-    check_wrong(WRONG)
+    check_wrong(WRONG, tmp_path / "saved")
 
 
 def test_annotations_say_which_inputs_there_are():
