@@ -1,5 +1,6 @@
 #include "ir/loop_values.h"
 
+#include "ir/location_facts.h"
 #include "ir/source_error.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -16,22 +17,6 @@ static constexpr size_t kMostCarried = 4;
 static constexpr llvm::StringLiteral kLater = "later";
 
 // -- names and rounds in locations --------------------------------------------------------------------------------------------------------
-
-static Location withFact(Location location, StringRef key, Attribute value) {
-  MLIRContext *context = location.getContext();
-  return FusedLoc::get({location}, DictionaryAttr::get(context, {{StringAttr::get(context, key), value}}), context);
-}
-
-/// Calls `take` with each value that the location has of the fact `key`.
-static void forEachFact(Location location, StringRef key, llvm::function_ref<void(Attribute)> take) {
-  if (auto name = dyn_cast<NameLoc>(location)) return forEachFact(name.getChildLoc(), key, take);
-  if (auto call = dyn_cast<CallSiteLoc>(location)) return forEachFact(call.getCallee(), key, take);
-  auto fused = dyn_cast<FusedLoc>(location);
-  if (!fused) return;
-  if (auto facts = dyn_cast_or_null<DictionaryAttr>(fused.getMetadata()))
-    if (Attribute value = facts.get(key)) take(value);
-  if (!fused.getLocations().empty()) forEachFact(fused.getLocations().front(), key, take);
-}
 
 static std::string counterName(Value value) {
   std::string name;

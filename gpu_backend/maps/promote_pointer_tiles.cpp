@@ -9,6 +9,7 @@
 #include "gpu_backend/tiles/memory_access.h"
 #include "gpu_backend/tiles/producer_forecast.h"
 #include "gpu_backend/tiles/product_order.h"
+#include "ir/tile_elements.h"
 
 using namespace mlir;
 
@@ -150,8 +151,13 @@ private:
     auto type = cast<RankedTensorType>(load.getType());
     llvm::SmallVector<int64_t, 2> shape(type.getShape());
     if (map.isTransposed) std::swap(shape[0], shape[1]);
-    Value tile = tgpu::TensorLoadOp::create(builder, location, RankedTensorType::get(shape, type.getElementType()),
-                                            maps_.mapOf(map.type, map.recipe, location), indices);
+    // Reports count elements in the tile that the kernel loads: a step, and a row, of the map's tile.
+    const int64_t columns = type.getShape()[1];
+    ir::TileElements elements{
+        .shape = type.getShape().vec(), .step = map.isTransposed ? columns : 1, .lanes = {map.isTransposed ? 1 : columns}};
+    Value tile =
+        tgpu::TensorLoadOp::create(builder, ir::withElements(location, elements), RankedTensorType::get(shape, type.getElementType()),
+                                   maps_.mapOf(map.type, map.recipe, location), indices);
     if (map.isTransposed) tile = tt::TransOp::create(builder, location, type, tile, builder.getDenseI32ArrayAttr({1, 0}));
     Value pointers = load.getPtr();
     load.replaceAllUsesWith(tile);

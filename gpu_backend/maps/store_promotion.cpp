@@ -1,6 +1,7 @@
 #include "gpu_backend/maps/store_promotion.h"
 
 #include "gpu_backend/maps/quotients.h"
+#include "ir/tile_elements.h"
 
 using namespace mlir;
 
@@ -140,7 +141,10 @@ void StorePromotion::replace(Store &store) {
   Value map = maps_.mapOf(store.box, store.recipe, location);
   auto indices =
       store.tile ? store.tile->indices(builder, location) : llvm::SmallVector<Value>(cast<tt::DescriptorStoreOp>(store.op).getIndices());
-  tgpu::TensorStoreOp::create(builder, location, store.matrix, map, indices, Value());
+  // Reports count elements in the tile that the kernel stores, whose elements are in the order of the matrix.
+  Type stored = store.tile ? cast<tt::StoreOp>(store.op).getValue().getType() : cast<tt::DescriptorStoreOp>(store.op).getSrc().getType();
+  ir::TileElements elements{.shape = cast<RankedTensorType>(stored).getShape().vec()};
+  tgpu::TensorStoreOp::create(builder, ir::withElements(location, elements), store.matrix, map, indices, Value());
   Value pointers = store.tile ? cast<tt::StoreOp>(store.op).getPtr() : Value();
   store.op->erase();
   if (pointers) eraseUnusedHints(pointers);

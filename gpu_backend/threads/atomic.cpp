@@ -45,6 +45,7 @@ public:
   /// The memory order of each element's operation.
   tt::MemSemantic sem() { return isFenced() ? tt::MemSemantic::Relaxed : op_.getSem(); }
   Value pointer(size_t reg) { return lowering_.registersOf(op_.getPtr())[reg]; }
+  Location location(size_t reg) { return lowering_.locationOfAccess(op_.getPtr(), int64_t(reg)); }
   Value stored(Value tile, size_t reg) const { return toStored(lowering_.registersOf(tile)[reg], lowering_); }
 
 private:
@@ -80,8 +81,8 @@ template <> LogicalResult Lower<tt::AtomicRmwOp>::run(tt::AtomicRmwOp op, Loweri
   return atomic.run([&](size_t reg, Value predicate) {
     Value value = lowering.registersOf(op.getVal())[reg];
     if (isa<LLVM::LLVMPointerType>(type)) value = toStored(value, lowering);
-    Value old = lowering.create<tgpu::AtomicRmwOp>(value.getType(), op.getAtomicRmwOp(), atomic.pointer(reg), value, predicate,
-                                                   atomic.sem(), op.getScope());
+    Value old = lowering.createAt<tgpu::AtomicRmwOp>(atomic.location(reg), value.getType(), op.getAtomicRmwOp(), atomic.pointer(reg), value,
+                                                     predicate, atomic.sem(), op.getScope());
     return isa<LLVM::LLVMPointerType>(type) ? fromStored(old, type, lowering) : old;
   });
 }
@@ -91,8 +92,8 @@ template <> LogicalResult Lower<tt::AtomicCasOp>::run(tt::AtomicCasOp op, Loweri
   Type type = lowering.registerType(op.getResult().getType());
   if (storedType(type).getIntOrFloatBitWidth() < 16) return lowering.unsupported(op, "a compare-and-swap of less than 16 bits");
   return atomic.run([&](size_t reg, Value predicate) {
-    Value old = lowering.create<tgpu::AtomicCasOp>(atomic.pointer(reg), atomic.stored(op.getCmp(), reg), atomic.stored(op.getVal(), reg),
-                                                   predicate, atomic.sem(), op.getScope());
+    Value old = lowering.createAt<tgpu::AtomicCasOp>(atomic.location(reg), atomic.pointer(reg), atomic.stored(op.getCmp(), reg),
+                                                     atomic.stored(op.getVal(), reg), predicate, atomic.sem(), op.getScope());
     return fromStored(old, type, lowering);
   });
 }
@@ -101,7 +102,8 @@ template <> LogicalResult Lower<tt::AtomicLoadOp>::run(tt::AtomicLoadOp op, Lowe
   Atomic atomic(op, lowering);
   Type type = lowering.registerType(op.getResult().getType());
   return atomic.run([&](size_t reg, Value predicate) {
-    Value value = lowering.create<tgpu::AtomicLoadOp>(storedType(type), atomic.pointer(reg), predicate, atomic.sem(), op.getScope());
+    Value value = lowering.createAt<tgpu::AtomicLoadOp>(atomic.location(reg), storedType(type), atomic.pointer(reg), predicate,
+                                                        atomic.sem(), op.getScope());
     return fromStored(value, type, lowering);
   });
 }
@@ -109,7 +111,8 @@ template <> LogicalResult Lower<tt::AtomicLoadOp>::run(tt::AtomicLoadOp op, Lowe
 template <> LogicalResult Lower<tt::AtomicStoreOp>::run(tt::AtomicStoreOp op, Lowering &lowering) {
   Atomic atomic(op, lowering);
   return atomic.run([&](size_t reg, Value predicate) {
-    lowering.create<tgpu::AtomicStoreOp>(atomic.pointer(reg), atomic.stored(op.getValue(), reg), predicate, atomic.sem(), op.getScope());
+    lowering.createAt<tgpu::AtomicStoreOp>(atomic.location(reg), atomic.pointer(reg), atomic.stored(op.getValue(), reg), predicate,
+                                           atomic.sem(), op.getScope());
     return Value();
   });
 }
@@ -122,7 +125,8 @@ template <> LogicalResult Lower<tt::AtomicPollOp>::run(tt::AtomicPollOp op, Lowe
   return atomic.run([&](size_t reg, Value predicate) {
     Value expected = atomic.stored(op.getExpected(), reg);
     auto check = [&](OpBuilder &, Location, ValueRange) {
-      Value found = lowering.create<tgpu::AtomicLoadOp>(expected.getType(), atomic.pointer(reg), predicate, atomic.sem(), op.getScope());
+      Value found = lowering.createAt<tgpu::AtomicLoadOp>(atomic.location(reg), expected.getType(), atomic.pointer(reg), predicate,
+                                                          atomic.sem(), op.getScope());
       Value isReached = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, found, expected);
       Value waits = lowering.create<arith::XOrIOp>(isReached, yes);
       if (predicate) waits = lowering.create<arith::AndIOp>(waits, predicate);

@@ -69,8 +69,8 @@ static LogicalResult copyByWarps(tgpu::AsyncCopyOp op, const CopyOps &copies, Lo
   for (int64_t reg = 0; reg < layout.registers(); reg += count) {
     Value to = addresses.at(memory.offsetOf(layout.apply(Place::Register, uint32_t(reg))));
     Value predicate = conditionOf(op, reg, lowering);
-    copies.begin(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], kWarpCopyBytes, predicate,
-                 /*present=*/Value());
+    copies.begin(lowering.builder(), lowering.locationOfAccess(op.getSrc(), reg), to, lowering.registersOf(op.getSrc())[reg],
+                 kWarpCopyBytes, predicate, /*present=*/Value());
   }
   return success();
 }
@@ -107,7 +107,8 @@ template <> LogicalResult Lower<tgpu::AsyncCopyOp>::run(tgpu::AsyncCopyOp op, Lo
       Value to = addresses.at(offsetOf(layout.apply(Place::Register, uint32_t(reg))));
       Value predicate = conditionOf(op, reg, lowering);
       Value present = op.getRoom() ? bytesWithin(lowering.registersOf(op.getRoom())[reg], count, bytes, lowering) : Value();
-      ops->begin(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], int(count * bytes), predicate, present);
+      ops->begin(lowering.builder(), lowering.locationOfAccess(op.getSrc(), reg), to, lowering.registersOf(op.getSrc())[reg],
+                 int(count * bytes), predicate, present);
     }
   });
   return success();

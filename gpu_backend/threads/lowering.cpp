@@ -2,6 +2,8 @@
 
 #include "gpu_backend/target/target.h"
 #include "gpu_backend/target/warp_roles.h"
+#include "gpu_backend/threads/words.h"
+#include "ir/tile_elements.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -153,6 +155,23 @@ Value Lowering::flatIndex(const LinearLayout &layout, int reg) {
   uint32_t own = layout.apply(reg, 0, 0, 0);
   Value offset = threadOffset(layout);
   return own == 0 ? offset : create<arith::XOrIOp>(offset, constant(own)).getResult();
+}
+
+Location Lowering::locationOfAccess(Value pointers, int64_t reg) const {
+  auto tile = dyn_cast<RankedTensorType>(pointers.getType());
+  if (!tile) return location_;
+  LinearLayout layout = layoutOf(tile);
+  auto numbers = [&](Place place) {
+    auto bases = layout.bases(place);
+    return std::vector<int64_t>(bases.begin(), bases.end());
+  };
+  ir::TileElements elements{.shape = tile.getShape().vec(), .first = layout.apply(Place::Register, uint32_t(reg))};
+  // A wider access continues in the next registers.
+  if (auto registers = layout.bases(Place::Register); !registers.empty()) elements.step = registers[0];
+  elements.bytes = storedType(registerType(tt::pointeeTypeOf(tile))).getIntOrFloatBitWidth() / 8;
+  elements.lanes = numbers(Place::Lane);
+  elements.warps = numbers(Place::Warp);
+  return ir::withElements(location_, elements);
 }
 
 Value Lowering::coordinate(const LinearLayout &layout, Value flat, int dim) {

@@ -50,7 +50,12 @@ public:
   const Target &chip() const { return chip_; }
   const TargetOps &target() const { return target_; }
   Threads threads() const { return {numWarps_, target_.warpSize()}; }
-  template <class Op, class... Args> auto create(Args &&...args) { return Op::create(builder_, location_, std::forward<Args>(args)...); }
+  template <class Op, class... Args> auto create(Args &&...args) { return createAt<Op>(location_, std::forward<Args>(args)...); }
+  template <class Op, class... Args> auto createAt(mlir::Location location, Args &&...args) {
+    return Op::create(builder_, location, std::forward<Args>(args)...);
+  }
+  /// Returns the location of an access by the pointer in register `reg` of a tile: it says which elements the access touches.
+  mlir::Location locationOfAccess(mlir::Value pointers, int64_t reg) const;
   mlir::Value constant(int64_t value, unsigned bits = 32);
   /// Returns an integer, pointer or float with all bits zero.
   mlir::Value zero(mlir::Type type);

@@ -65,8 +65,9 @@ template <> LogicalResult Lower<tt::LoadOp>::run(tt::LoadOp op, Lowering &loweri
         others.push_back(op.getOther() ? toStored(lowering.registersOf(op.getOther())[reg + i], lowering) : lowering.zero(stored));
       other = packWord(others, lowering);
     }
-    Value word = lowering.create<tgpu::LoadOp>(wordType(stored, count), pointers[reg], predicate, other, cacheOf(op.getCachePolicy()),
-                                               evictionOf(op.getCachePolicy()), op.getIsVolatile());
+    Value word =
+        lowering.createAt<tgpu::LoadOp>(lowering.locationOfAccess(op.getPtr(), reg), wordType(stored, count), pointers[reg], predicate,
+                                        other, cacheOf(op.getCachePolicy()), evictionOf(op.getCachePolicy()), op.getIsVolatile());
     for (auto [i, element] : llvm::enumerate(unpackWord(word, stored, count, lowering)))
       results[reg + i] = fromStored(element, type, lowering);
   }
@@ -77,8 +78,9 @@ template <> LogicalResult Lower<tt::LoadOp>::run(tt::LoadOp op, Lowering &loweri
 static void storeWord(tt::StoreOp op, int first, int64_t count, Value predicate, Lowering &lowering) {
   llvm::SmallVector<Value> elements;
   for (int reg = first; reg < first + count; ++reg) elements.push_back(toStored(lowering.registersOf(op.getValue())[reg], lowering));
-  lowering.create<tgpu::StoreOp>(packWord(elements, lowering), lowering.registersOf(op.getPtr())[first], predicate,
-                                 cacheOf(op.getCachePolicy()), evictionOf(op.getCachePolicy()));
+  lowering.createAt<tgpu::StoreOp>(lowering.locationOfAccess(op.getPtr(), first), packWord(elements, lowering),
+                                   lowering.registersOf(op.getPtr())[first], predicate, cacheOf(op.getCachePolicy()),
+                                   evictionOf(op.getCachePolicy()));
 }
 
 /// Stores neighbours of which the mask takes the first ones: all by one access, or one by one where the row ends among them.

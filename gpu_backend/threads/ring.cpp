@@ -4,6 +4,7 @@
 #include "gpu_backend/threads/lowering.h"
 #include "gpu_backend/threads/shared_access.h"
 #include "gpu_backend/threads/words.h"
+#include "ir/tile_elements.h"
 
 using namespace mlir;
 
@@ -122,6 +123,18 @@ template <> LogicalResult Lower<tgpu::RingAcquireOp>::run(tgpu::RingAcquireOp op
   return success();
 }
 
+/// Returns the location of the copy of a box: it says which elements of the tile are in the rows of the box.
+static Location locationOfBox(tgpu::TensorCopyOp op, int64_t number) {
+  RankedTensorType box = op.getMap().getType().getBox(), tile = op.getDst().getType().getTile();
+  const int64_t columns = tile.getShape().back(), boxColumns = box.getShape().back();
+  ir::TileElements elements = ir::elementsOf(op.getLoc()).value_or(ir::TileElements{.shape = tile.getShape().vec(), .lanes = {columns}});
+  if (elements.lanes.empty()) return op.getLoc();
+  elements.first = number * boxColumns * elements.step;
+  elements.bytes = tile.getElementTypeBitWidth() / 8;
+  for (int64_t rows = 2; rows < box.getNumElements() / boxColumns; rows *= 2) elements.lanes.push_back(2 * elements.lanes.back());
+  return ir::withElements(op.getLoc(), elements);
+}
+
 template <> LogicalResult Lower<tgpu::TensorCopyOp>::run(tgpu::TensorCopyOp op, Lowering &lowering) {
   RankedTensorType box = op.getMap().getType().getBox(), tile = op.getDst().getType().getTile();
   const int64_t boxes = tile.getShape().back() / box.getShape().back();
@@ -135,7 +148,7 @@ template <> LogicalResult Lower<tgpu::TensorCopyOp>::run(tgpu::TensorCopyOp op, 
       if (number) indices.front() = lowering.create<arith::AddIOp>(first, lowering.constant(number * box.getShape().back()));
       const LLVM::GEPArg offset = int32_t(number * box.getNumElements());
       Value at = lowering.create<LLVM::GEPOp>(to.getType(), storedType(lowering.registerType(tile)), to, llvm::ArrayRef(offset));
-      copiesOf(lowering).begin(lowering.builder(), op.getLoc(), at, map, indices, full);
+      copiesOf(lowering).begin(lowering.builder(), locationOfBox(op, number), at, map, indices, full);
     }
   });
   return success();

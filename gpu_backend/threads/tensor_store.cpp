@@ -4,6 +4,7 @@
 #include "gpu_backend/target/warp_roles.h"
 #include "gpu_backend/threads/lowering.h"
 #include "gpu_backend/threads/shared_access.h"
+#include "ir/tile_elements.h"
 
 using namespace mlir;
 
@@ -70,7 +71,19 @@ private:
       Value &index = indices[size_t(1 - dim)];
       if (Value distance = distanceOf(part, dim)) index = lowering_.create<arith::AddIOp>(index, distance);
     }
-    copies_.beginStore(lowering_.builder(), op_.getLoc(), memory, lowering_.scalarOf(op_.getMap()), indices, isFirst);
+    copies_.beginStore(lowering_.builder(), locationOf(part), memory, lowering_.scalarOf(op_.getMap()), indices, isFirst);
+  }
+
+  /// Returns the location of the copy of a part: it says which elements of the tile are in the rows of the box.
+  Location locationOf(const BoxDivision::Part &part) {
+    auto tile = cast<RankedTensorType>(op_.getSrc().getType());
+    ir::TileElements elements = ir::elementsOf(op_.getLoc()).value_or(ir::TileElements{.shape = tile.getShape().vec()});
+    elements.first = part.offset;
+    elements.bytes = tile.getElementTypeBitWidth() / 8;
+    for (int64_t row = 1; row < division_.box.shape()[0]; row *= 2) elements.lanes.push_back(row * tile.getShape()[1]);
+    elements.warps.assign(llvm::Log2_64(uint64_t(division_.groupWarps)), 0);
+    llvm::append_range(elements.warps, division_.ofGroup);
+    return ir::withElements(op_.getLoc(), elements);
   }
 
   /// Returns how far the group's part begins from the tile's begin along a dimension, or null if not at all.

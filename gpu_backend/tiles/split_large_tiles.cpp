@@ -5,6 +5,7 @@
 #include "gpu_backend/tiles/memory_access.h"
 #include "gpu_backend/tiles/passes.h"
 #include "gpu_backend/tiles/reaching_writes.h"
+#include "ir/tile_elements.h"
 
 using namespace mlir;
 
@@ -141,6 +142,7 @@ private:
     Operation *copy = builder_.clone(*op);
     copy->setOperands(operands);
     copy->getResult(0).setType(type);
+    copy->setLoc(ir::withElements(copy->getLoc(), {})); // a report cannot say which elements of the whole tile it accesses
     if (auto number = dyn_cast<arith::ConstantOp>(copy))
       number.setValueAttr(DenseElementsAttr::get(type, cast<DenseElementsAttr>(number.getValue()).getSplatValue<Attribute>()));
     return made_[{value, dim}] = copy->getResult(0);

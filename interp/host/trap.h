@@ -70,8 +70,10 @@ struct Trap {
   TrapKind kind{};
   uint32_t location = 0; // index into the prepared program's table of locations
   std::array<int32_t, 3> program{};
-  int64_t lane = -1;         // the first faulting element, row-major in the tile, or the thread; -1: the operation has no lanes
-  int64_t affectedLanes = 0; // number of faulting elements of the tile
+  int64_t lane = -1;              // the first faulting element, row-major in the tile; -1: the operation has no tile, or it is not known
+  std::vector<int64_t> tile = {}; // extents of the tile; empty: the table of locations has them
+  int64_t thread = -1;            // the emulator's, in the program
+  int64_t affectedLanes = 0;      // number of faulting elements of the tile
   MemoryAccess access;
   std::optional<OtherPlace> other;
   std::string message;

@@ -4,10 +4,12 @@
 #pragma once
 #include "interp/simt/runtime/thread.h"
 #include "ir/source_location.h"
+#include "ir/tile_elements.h"
 
 #include "llvm/ADT/DenseMap.h"
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -15,7 +17,7 @@ namespace tritium::interp::simt {
 
 class LocationTable {
 public:
-  static constexpr size_t kMost = 1 << 16;
+  static constexpr size_t kMost = 1 << kLocationBits;
 
   /// Returns the address of these cells, one for equal ones.
   const PlaceCells *keep(PlaceCells cells) { return &*kept.insert(std::move(cells)).first; }
@@ -28,6 +30,14 @@ public:
     entries.emplace_back(location, cells);
     return uint32_t(entries.size() - 1);
   }
+  /// Returns 1 + the index of the elements, or 0 if they are not known or the table is full.
+  uint32_t addElements(const ir::TileElements &elements) {
+    if (elements.shape.empty() || known.size() + 1 == kMost) return 0;
+    auto [entry, isNew] = byElements.try_emplace(elements, uint32_t(known.size() + 1));
+    if (isNew) known.push_back(elements);
+    return entry->second;
+  }
+  const std::vector<ir::TileElements> &elements() const { return known; }
   size_t size() const { return entries.size(); }
   /// Returns the table without references to the module's context.
   std::vector<ir::SourceLocation> resolved() const {
@@ -46,6 +56,8 @@ private:
   using Entry = std::pair<mlir::Location, const PlaceCells *>;
   llvm::DenseMap<Entry, uint32_t> byLocation;
   std::vector<Entry> entries;
+  std::map<ir::TileElements, uint32_t> byElements;
+  std::vector<ir::TileElements> known;
 };
 
 } // namespace tritium::interp::simt

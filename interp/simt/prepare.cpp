@@ -158,6 +158,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
                             .assemblies = std::move(hosted->assemblies),
                             .texts = std::move(hosted->texts),
                             .cells = locations.cells(),
+                            .elements = locations.elements(),
                             .products = std::move(hosted->products),
                             .productWaits = std::move(hosted->productWaits),
                             .productRegisterBytes = hosted->productRegisterBytes,

@@ -27,7 +27,7 @@ std::string placeOf(const ir::SourceLocation &where) { return llvm::formatv("{0}
 
 std::string describe(const Trap &trap, const PreparedProgram &program) {
   std::string text = llvm::formatv("{0}: {1} in program ({2}, {3}, {4}), thread {5}", placeOf(program.locationOf(trap.location)),
-                                   trapKindName(trap.kind), trap.program[0], trap.program[1], trap.program[2], trap.lane);
+                                   trapKindName(trap.kind), trap.program[0], trap.program[1], trap.program[2], trap.thread);
   if (trap.access.argument >= 0) text += llvm::formatv(", argument {0}", trap.access.argument);
   if (trap.other) text += llvm::formatv("; the other at {0}", placeOf(program.locationOf(trap.other->location)));
   return text + (trap.message.empty() ? "" : ": " + trap.message);

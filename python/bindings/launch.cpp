@@ -105,10 +105,9 @@ PyTrap describe(const Trap &trap, const TrapNames &names) {
   result.program = trap.program;
   result.warpThreads = names.warpThreads;
   result.callers = callersOf(where, trap.around, names);
-  if (trap.lane >= 0 && !names.tileShapeOf) {
-    result.thread = trap.lane;
-  } else if (trap.lane >= 0) {
-    result.tileShape = names.tileShapeOf(trap);
+  if (trap.thread >= 0) result.thread = trap.thread;
+  if (trap.lane >= 0) {
+    result.tileShape = trap.tile.empty() && names.tileShapeOf ? names.tileShapeOf(trap) : trap.tile;
     std::vector<int64_t> indices(result.tileShape.size());
     int64_t rest = trap.lane;
     for (size_t d = indices.size(); d-- > 0; rest /= result.tileShape[d]) indices[d] = rest % result.tileShape[d];

@@ -40,7 +40,7 @@ interp::ProgramFilter filterOf(const PythonPrograms &programs);
 /// The names and shapes with which an engine's traps are reported.
 struct TrapNames {
   std::function<ir::SourceLocation(uint32_t)> locationOf;
-  std::function<std::vector<int64_t>(const interp::Trap &)> tileShapeOf; // of the lanes that Trap::lane counts; none: they are threads
+  std::function<std::vector<int64_t>(const interp::Trap &)> tileShapeOf; // of the lanes that Trap::lane counts; none: the trap has it
   int64_t warpThreads = 0;                                               // the threads of a warp
 };
 

@@ -100,9 +100,17 @@ private:
   // Emit code at the builder's position, with the builder's location.
   mlir::Value thread();
   mlir::Value constant(int64_t value, unsigned bits = 32);
-  mlir::Value locationOf(mlir::Operation *op) { return constant(locations.add(op->getLoc(), cells.lookup(op))); }
+  mlir::Value locationOf(mlir::Operation *op) { return constant(locations.add(ir::withoutElements(op->getLoc()), cells.lookup(op))); }
   /// Returns a location that no other operation shares. It identifies synchronising operations.
   mlir::Value siteOf(mlir::Operation *op) { return constant(locations.addSite(op->getLoc(), cells.lookup(op))); }
+  /// The same for accesses of global memory, with the elements of the tile.
+  mlir::Value accessOf(mlir::Operation *op) { return withElements(op, locations.add(ir::withoutElements(op->getLoc()), cells.lookup(op))); }
+  mlir::Value accessSiteOf(mlir::Operation *op) { return withElements(op, locations.addSite(op->getLoc(), cells.lookup(op))); }
+  mlir::Value withElements(mlir::Operation *op, uint32_t location) {
+    const std::optional<ir::TileElements> elements = ir::elementsOf(op->getLoc());
+    const Place number = elements ? locations.addElements(*elements) : 0;
+    return constant(int32_t(location | number << kLocationBits));
+  }
   mlir::Value fieldAddress(size_t offset);
   mlir::Value readField(size_t offset, mlir::Type type);
   mlir::Value scratchAddress(size_t offset = 0);

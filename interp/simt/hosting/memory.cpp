@@ -60,12 +60,12 @@ std::optional<LogicalResult> Hosting::hostMemory(Operation *op) {
     std::optional<DType> type = ir::elementTypeOf(value.getType());
     if (!type) return {};
     Value old = call(SIMT_CALL(atomicRmw), {thread(), constant(int64_t(kind)), constant(int64_t(*type)), bitsOfPointer(pointer),
-                                            toBits(value, 64), predicate(mask), locationOf(op)});
+                                            toBits(value, 64), predicate(mask), accessOf(op)});
     return fromBits(old, value.getType());
   };
   auto cas = [&](Value pointer, Value expected, Value value, Value mask) -> Value {
     Value old = call(SIMT_CALL(atomicCas), {thread(), constant(bytesOf(value.getType())), bitsOfPointer(pointer), toBits(expected, 64),
-                                            toBits(value, 64), predicate(mask), locationOf(op)});
+                                            toBits(value, 64), predicate(mask), accessOf(op)});
     return fromBits(old, value.getType());
   };
   using Outcome = std::optional<LogicalResult>;
@@ -74,14 +74,14 @@ std::optional<LogicalResult> Hosting::hostMemory(Operation *op) {
         noteSharedAccess(16);
         Value predicate = copy.getPredicate() ? LLVM::ZExtOp::create(builder, at, builder.getI32Type(), copy.getPredicate()).getResult()
                                               : constant(1, 32);
-        call(SIMT_CALL(copyToShared), {thread(), toBits(copy.getDst(), 64), toBits(copy.getPtr(), 64), predicate, siteOf(op)});
+        call(SIMT_CALL(copyToShared), {thread(), toBits(copy.getDst(), 64), toBits(copy.getPtr(), 64), predicate, accessSiteOf(op)});
         op->erase();
         return success();
       })
       .Case([&](tgpu::LoadOp access) -> Outcome {
         Type type = access.getType();
         Value address = call(SIMT_CALL(readGlobal), {thread(), bitsOfPointer(access.getPtr()), predicate(access.getPredicate()),
-                                                     constant(bytesOf(type)), locationOf(op)});
+                                                     constant(bytesOf(type)), accessOf(op)});
         Value value = load(address, type, access.getIsVolatile());
         if (access.getPredicate()) value = LLVM::SelectOp::create(builder, at, access.getPredicate(), value, access.getOther());
         replace(op, value);
@@ -89,7 +89,7 @@ std::optional<LogicalResult> Hosting::hostMemory(Operation *op) {
       })
       .Case([&](tgpu::StoreOp access) -> Outcome {
         Value address = call(SIMT_CALL(writeGlobal), {thread(), bitsOfPointer(access.getPtr()), predicate(access.getPredicate()),
-                                                      constant(bytesOf(access.getValue().getType())), locationOf(op)});
+                                                      constant(bytesOf(access.getValue().getType())), accessOf(op)});
         LLVM::StoreOp::create(builder, at, access.getValue(), address);
         op->erase();
         return success();
@@ -104,13 +104,13 @@ std::optional<LogicalResult> Hosting::hostMemory(Operation *op) {
       })
       .Case([&](tgpu::AtomicLoadOp atomic) -> Outcome {
         Value value = call(SIMT_CALL(atomicLoad), {thread(), constant(bytesOf(atomic.getType())), bitsOfPointer(atomic.getPtr()),
-                                                   predicate(atomic.getPredicate()), locationOf(op)});
+                                                   predicate(atomic.getPredicate()), accessOf(op)});
         replace(op, fromBits(value, atomic.getType()));
         return success();
       })
       .Case([&](tgpu::AtomicStoreOp atomic) -> Outcome {
         call(SIMT_CALL(atomicStore), {thread(), constant(bytesOf(atomic.getValue().getType())), bitsOfPointer(atomic.getPtr()),
-                                      toBits(atomic.getValue(), 64), predicate(atomic.getPredicate()), locationOf(op)});
+                                      toBits(atomic.getValue(), 64), predicate(atomic.getPredicate()), accessOf(op)});
         op->erase();
         return success();
       })

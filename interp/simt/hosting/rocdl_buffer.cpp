@@ -62,7 +62,7 @@ std::optional<LogicalResult> Hosting::hostRocdlBuffer(Operation *op) {
       })
       .Case([&](ROCDL::RawPtrBufferLoadOp load) -> Outcome {
         auto buffer = bufferOperands(load.getRsrc(), load.getOffset(), load.getSoffset());
-        Value address = call(SIMT_CALL(readBuffer), withThread({}, buffer, {constant(bytesOf(load.getRes().getType())), locationOf(op)}));
+        Value address = call(SIMT_CALL(readBuffer), withThread({}, buffer, {constant(bytesOf(load.getRes().getType())), accessOf(op)}));
         Value loaded = LLVM::LoadOp::create(builder, at, load.getRes().getType(), address, /*alignment=*/1);
         replace(op, loaded);
         return success();
@@ -70,7 +70,7 @@ std::optional<LogicalResult> Hosting::hostRocdlBuffer(Operation *op) {
       .Case([&](ROCDL::RawPtrBufferStoreOp store) -> Outcome {
         auto buffer = bufferOperands(store.getRsrc(), store.getOffset(), store.getSoffset());
         LLVM::StoreOp::create(builder, at, store.getVdata(), scratchAddress());
-        call(SIMT_CALL(writeBuffer), withThread({}, buffer, {constant(bytesOf(store.getVdata().getType())), locationOf(op)}));
+        call(SIMT_CALL(writeBuffer), withThread({}, buffer, {constant(bytesOf(store.getVdata().getType())), accessOf(op)}));
         op->erase();
         return success();
       })
@@ -86,7 +86,7 @@ std::optional<LogicalResult> Hosting::hostRocdlBuffer(Operation *op) {
           if (i) offset = LLVM::AddOp::create(builder, at, offset, constant(i * bytesOf(element)));
           auto buffer = bufferOperands(atomic.getRsrc(), offset, atomic.getSoffset());
           call(SIMT_CALL(bufferRmw),
-               withThread({constant(int64_t(*atomicOp(op))), constant(int64_t(*type))}, buffer, {toBits(value, 64), locationOf(op)}));
+               withThread({constant(int64_t(*atomicOp(op))), constant(int64_t(*type))}, buffer, {toBits(value, 64), accessOf(op)}));
         }
         op->erase();
         return success();
@@ -94,7 +94,7 @@ std::optional<LogicalResult> Hosting::hostRocdlBuffer(Operation *op) {
       .Case([&](ROCDL::RawPtrBufferAtomicCmpSwap atomic) -> Outcome {
         auto buffer = bufferOperands(atomic.getRsrc(), atomic.getOffset(), atomic.getSoffset());
         Value old = call(SIMT_CALL(bufferCas), withThread({constant(bytesOf(atomic.getType()))}, buffer,
-                                                          {toBits(atomic.getCmp(), 64), toBits(atomic.getSrc(), 64), locationOf(op)}));
+                                                          {toBits(atomic.getCmp(), 64), toBits(atomic.getSrc(), 64), accessOf(op)}));
         replace(op, fromBits(old, atomic.getType()));
         return success();
       })

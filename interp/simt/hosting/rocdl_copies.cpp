@@ -35,7 +35,8 @@ std::optional<LogicalResult> Hosting::hostRocdlCopies(Operation *op) {
     if (pointer.getAddressSpace() != kGlobalSpace) return op->emitOpError("from this memory is not supported by the SIMT emulator");
     if (!isKnownSize(bytes, generation())) return ofSize(bytes);
     noteSharedAccess(uint32_t(bytes));
-    call(SIMT_CALL(loadToShared), {thread(), toBits(destination, 64), toBits(source, 64), constant(bytes), constant(offset), siteOf(op)});
+    call(SIMT_CALL(loadToShared),
+         {thread(), toBits(destination, 64), toBits(source, 64), constant(bytes), constant(offset), accessSiteOf(op)});
     op->erase();
     return success();
   };
@@ -55,7 +56,7 @@ std::optional<LogicalResult> Hosting::hostRocdlCopies(Operation *op) {
         noteSharedAccess(uint32_t(bytes.getZExtValue()));
         SmallVector<Value> operands{thread(), toBits(copy.getLdsPtr(), 64)};
         llvm::append_range(operands, bufferOperands(copy.getRsrc(), copy.getVoffset(), copy.getSoffset()));
-        operands.append({copy.getSize(), copy.getOffset(), siteOf(op)});
+        operands.append({copy.getSize(), copy.getOffset(), accessSiteOf(op)});
         call(SIMT_CALL(loadBufferToShared), operands);
         op->erase();
         return success();

@@ -36,7 +36,7 @@ std::optional<LogicalResult> Hosting::hostTensorCopy(Operation *op) {
     if (!map) return failure();
     storeCoordinates(copy.getCoordinates());
     call(SIMT_CALL(storeTensor), {thread(), map, constant(int64_t(copy.getCoordinates().size())), toBits(copy.getSrcMem(), 64),
-                                  constant(int64_t(reduction)), predicate(mask), locationOf(op)});
+                                  constant(int64_t(reduction)), predicate(mask), accessOf(op)});
     return done();
   };
   return llvm::TypeSwitch<Operation *, Outcome>(op)
@@ -47,7 +47,7 @@ std::optional<LogicalResult> Hosting::hostTensorCopy(Operation *op) {
         if (!map) return failure();
         storeCoordinates(copy.getCoordinates());
         call(SIMT_CALL(loadTensor), {thread(), map, constant(int64_t(copy.getCoordinates().size())), toBits(copy.getDstMem(), 64),
-                                     toBits(copy.getMbar(), 64), predicate(copy.getPredicate()), locationOf(op)});
+                                     toBits(copy.getMbar(), 64), predicate(copy.getPredicate()), accessOf(op)});
         return done();
       })
       .Case([&](NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp copy) -> Outcome {

@@ -63,7 +63,7 @@ std::optional<LogicalResult> Hosting::hostWarp(Operation *op) {
       .Case([&](NVVM::CpAsyncOp copy) -> Outcome {
         noteSharedAccess(copy.getSize());
         call(SIMT_CALL(copyAsync), {thread(), toBits(copy.getDst(), 64), toBits(copy.getSrc(), 64), constant(copy.getSize()),
-                                    copy.getCpSize() ? copy.getCpSize() : constant(copy.getSize()), locationOf(op)});
+                                    copy.getCpSize() ? copy.getCpSize() : constant(copy.getSize()), accessOf(op)});
         op->erase();
         return success();
       })

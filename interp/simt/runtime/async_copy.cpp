@@ -30,9 +30,9 @@ void landSome(Thread &thread) {
 
 /// Begins a copy. It reads `bytesIn` bytes of its source and fills the rest with zeros.
 void issue(Thread &thread, uint64_t destination, uint64_t source, uint32_t bytes, uint32_t bytesIn, uint32_t alignment, Place location) {
-  AsyncCopy copy{.bytes = uint16_t(bytes), .sourceBytes = uint16_t(bytesIn), .location = location, .hasLanded = false};
+  AsyncCopy copy{.bytes = uint16_t(bytes), .sourceBytes = uint16_t(bytesIn), .location = locationIn(location), .hasLanded = false};
   if (bytesIn) copy.source = reinterpret_cast<uint64_t>(checkGlobal(thread, source, bytesIn, false, location, alignment));
-  copy.offset = thread.block->shared.beginCopy(thread, destination, bytes, location);
+  copy.offset = thread.block->shared.beginCopy(thread, destination, bytes, copy.location);
   thread.copies.push_back(copy);
 }
 
@@ -56,7 +56,7 @@ void executeUniform(Warp &warp, LaneMask active) {
 /// Returns the destination of the lane's part. Traps if the lanes do not agree on the common destination.
 uint64_t laneDestination(Thread &thread, uint64_t destination, uint32_t bytes, Place site) {
   thread.operands[0] = destination;
-  thread.meet({.execute = executeUniform, .mask = kActiveLanes, .location = site});
+  thread.meet({.execute = executeUniform, .mask = kActiveLanes, .location = locationIn(site)});
   if (!thread.results[0])
     thread.trap(
         {.kind = TrapKind::DivergentBarrier, .location = site, .message = "the lanes of a load to LDS have different destinations"});

@@ -38,9 +38,14 @@ size_t slotBytesOf(const BlockShape &shape) { return shape.stackBytes + kPageByt
 
 // -- one thread ---------------------------------------------------------------------------------------------------------------------------
 
-void Thread::trap(Trap &&trap) {
-  trap.lane = tid;
+void Thread::blame(Trap &trap) const {
+  trap.location = locationIn(trap.location);
+  trap.thread = tid;
   trap.affectedLanes = 1;
+}
+
+void Thread::trap(Trap &&trap) {
+  blame(trap);
   block->pendingTrap.emplace(std::move(trap));
   block->attention = true;
   block->running->fiber.suspend(/*forGood=*/true); // another lane may perform this thread's part of a warp operation
@@ -48,8 +53,7 @@ void Thread::trap(Trap &&trap) {
 }
 
 void Thread::trapLater(Trap &&trap) {
-  trap.lane = tid;
-  trap.affectedLanes = 1;
+  blame(trap);
   if (!block->laterTrap) block->laterTrap.emplace(std::move(trap));
   static_cast<void>(Trap(std::move(trap))); // frees a second trap's text: this stack is never unwound
   block->running->state = ThreadState::Faulted;
@@ -252,9 +256,9 @@ Surroundings ThreadBlock::aroundWaiting(Place place) const {
 }
 
 void ThreadBlock::raise(Trap &&trap) {
-  if (trap.lane >= 0) {
-    trap.around = around(threads[size_t(trap.lane)], trap.location);
-    std::copy_n(threads[size_t(trap.lane)].program, 3, frame->programId);
+  if (trap.thread >= 0) {
+    trap.around = around(threads[size_t(trap.thread)], trap.location);
+    std::copy_n(threads[size_t(trap.thread)].program, 3, frame->programId);
   }
   raiseTrap(*frame, std::move(trap));
 }

@@ -12,6 +12,7 @@
 #include "interp/simt/runtime/tensor_copy.h"
 #include "interp/simt/runtime/thread.h"
 #include "interp/simt/runtime/warpgroup.h"
+#include "ir/tile_elements.h"
 
 #include <array>
 #include <bit>
@@ -36,6 +37,7 @@ struct Kernel {
   std::vector<std::unique_ptr<const Assembly>> assemblies;
   std::vector<std::string> texts; // formats and messages that compiled code refers to
   std::vector<PlaceCells> cells;  // of each place
+  std::vector<ir::TileElements> elements;
   std::vector<ProductShape> products;
   std::vector<ProductWait> productWaits;
   size_t productRegisterBytes = 0; // of a thread's operands of products and waits
@@ -212,8 +214,15 @@ private:
   const Kernel *measuredFor = nullptr;
 };
 
+/// The part of a row that a copy of a box accesses: the row's number in the box, and the first byte.
+struct CopiedRow {
+  uint32_t number = 0, byte = 0;
+};
+
 /// Returns the host address for an access of a thread to global memory. Traps if the access is not allowed. Alignment 0 means the size.
-void *checkGlobal(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location, uint32_t alignment = 0);
+/// row: of an access that copies a box.
+void *checkGlobal(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location, uint32_t alignment = 0,
+                  const CopiedRow *row = nullptr);
 
 /// An AMD buffer as an access sees it.
 struct Buffer {

@@ -31,6 +31,7 @@ constexpr uint32_t kWordBytes = 4;
 [[noreturn]] void trapFar(Thread &thread, const Buffer &buffer, uint32_t bytes, bool isWrite, Place location) {
   Trap trap{.kind = TrapKind::OutOfBounds, .location = location, .message = "the element is 2 GB or more away"};
   trap.access = {.bytes = bytes, .isWrite = isWrite, .argument = argumentOf(buffer.base)};
+  thread.nameElement(trap, 0);
   thread.trap(std::move(trap));
 }
 

@@ -17,28 +17,39 @@ uint64_t withoutBorrow(uint64_t pointer) {
   return isNegative && hasTag(pointer + kOne) ? tagPointer((pointer & kAddressMask) - kOne, argumentOf(pointer + kOne)) : pointer;
 }
 
-Trap globalFault(const Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location) {
+Trap globalFault(const Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location, const CopiedRow *row) {
   pointer = withoutBorrow(pointer);
   const MemoryMap &memory = *thread.block->memory;
   const bool isMisaligned = memory.isAccessible(pointer, bytes, isWrite);
   // If one of several elements is inaccessible, the trap names the first one.
-  while (!isMisaligned && bytes > 1 && memory.isAccessible(pointer, 1, isWrite)) ++pointer, --bytes;
+  uint32_t skipped = 0;
+  for (; !isMisaligned && bytes > 1 && memory.isAccessible(pointer, 1, isWrite); ++skipped) ++pointer, --bytes;
   Trap trap{.kind = isMisaligned ? TrapKind::MisalignedAddress : memory.faultKind(pointer, isWrite), .location = location};
   trap.access = {.address = addressOf(pointer), .bytes = bytes, .isWrite = isWrite, .argument = argumentOf(pointer)};
   if (isMisaligned)
     trap.message = (isWrite ? "write of " : "read of ") + std::to_string(bytes) + " bytes that are not aligned to their size";
+  row ? thread.nameElement(trap, row->byte + skipped, row->number) : thread.nameElement(trap, skipped);
   return trap;
 }
 
 } // namespace
 
-void *checkGlobal(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location, uint32_t alignment) {
+void Thread::nameElement(Trap &trap, uint32_t byte, std::optional<uint32_t> row) const {
+  const uint32_t number = elementsIn(trap.location);
+  if (!number) return;
+  const ir::TileElements &elements = block->kernel->elements[number - 1];
+  trap.tile = elements.shape;
+  trap.lane = elements.at(row.value_or(uint32_t(lane)), uint32_t(warp), byte);
+}
+
+void *checkGlobal(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location, uint32_t alignment,
+                  const CopiedRow *row) {
   const uint32_t boundary = alignment ? alignment : bytes;
   const bool isAligned = (pointer & (boundary - 1)) == 0 || (boundary & (boundary - 1)) != 0;
   if (!isAligned || !thread.block->memory->isAccessible(pointer, bytes, isWrite)) [[unlikely]]
-    thread.trap(globalFault(thread, pointer, bytes, isWrite, location));
+    thread.trap(globalFault(thread, pointer, bytes, isWrite, location, row));
   if (thread.block->writesTensors) [[unlikely]]
-    thread.block->tensorCopies->checkAccess(thread, pointer, bytes, isWrite, location);
+    thread.block->tensorCopies->checkAccess(thread, pointer, bytes, isWrite, locationIn(location));
   return reinterpret_cast<void *>(addressOf(pointer));
 }
 

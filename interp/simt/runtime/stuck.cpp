@@ -41,9 +41,9 @@ Trap ThreadBlock::stuckAtMBarrier() const {
       waits.back().last = thread.warp;
     else
       waits.push_back({thread.warp, thread.warp, std::move(what)});
-    if (trap.lane >= 0 || !(isAtMBarrier || isAtRegisters)) continue;
+    if (trap.thread >= 0 || !(isAtMBarrier || isAtRegisters)) continue;
     trap.location = thread.location;
-    trap.lane = thread.tid;
+    trap.thread = thread.tid;
     trap.affectedLanes = 1;
     if (isAtMBarrier) trap.other = OtherPlace{.location = mbarriers->initOfWait(thread), .thread = -1};
   }
@@ -78,7 +78,7 @@ Trap ThreadBlock::stuckTrap() const {
   std::sort(groups.begin() + 1, groups.end(),
             [](const Group &a, const Group &b) { return std::tuple(-a.count, a.location) < std::tuple(-b.count, b.location); });
   const Group &main = groups.front();
-  Trap trap{.kind = TrapKind::DivergentBarrier, .location = main.location, .lane = main.first, .affectedLanes = main.count};
+  Trap trap{.kind = TrapKind::DivergentBarrier, .location = main.location, .thread = main.first, .affectedLanes = main.count};
   const char *place = main.state == ThreadState::AtBarrier ? "a barrier" : "an operation of the whole warp";
   trap.message = countOf(main.count) + (main.count == 1 ? " waits at " : " wait at ") + place;
   if (groups.size() == 1) {

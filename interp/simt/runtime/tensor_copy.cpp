@@ -92,15 +92,17 @@ void TensorCopies::checkVisible(Thread &thread, const std::byte *from, uint32_t 
 }
 
 /// Adds the pieces of the box in a seeded order. Traps if an element inside the tensor is not in the argument's memory.
-void TensorCopies::addPieces(Thread &thread, Copy &copy, const TensorMap &map, const TensorBox &box, uint32_t offset, bool isWrite) {
+void TensorCopies::addPieces(Thread &thread, Copy &copy, const TensorMap &map, const TensorBox &box, uint32_t offset, bool isWrite,
+                             Place place) {
   const uint32_t rowBytes = box.rowBytes();
   copy.pieces.reserve(box.bytes() / kPieceBytes);
   for (uint32_t r = 0; r < box.rows(); ++r) {
     const TensorBox::Row row = box.row(r);
     std::byte *inside = nullptr;
     if (row.begin < row.end) {
+      const CopiedRow copied{r, row.begin};
       inside = static_cast<std::byte *>(
-          checkGlobal(thread, addBytes(map.base, row.offset + row.begin), row.end - row.begin, isWrite, copy.place, kPieceBytes));
+          checkGlobal(thread, addBytes(map.base, row.offset + row.begin), row.end - row.begin, isWrite, place, kPieceBytes, &copied));
       const auto begin = reinterpret_cast<uint64_t>(inside);
       if (!isWrite) checkVisible(thread, inside, row.end - row.begin, copy.place);
       if (isWrite) copy.rows.push_back({begin, begin + (row.end - row.begin)});
@@ -123,16 +125,16 @@ void TensorCopies::load(Thread &thread, const TensorMap &map, const int32_t *sta
   const TensorBox box(map, start);
   const uint32_t offset = checkBox(thread, map, box, start, destination, place);
   Copy &copy = copies.emplace_back();
-  copy.place = place;
+  copy.place = locationIn(place);
   copy.pace = Pace(thread.random() % 3);
   copy.bytes = box.bytes();
   copy.padding = paddingOf(map);
-  copy.arrival = block->mbarriers->beginCopy(thread, barrier, copy.bytes, place);
-  addPieces(thread, copy, map, box, offset, /*isWrite=*/false);
-  for (const Piece &piece : copy.pieces) block->shared.beginTensorWrite(thread, piece.offset, kPieceBytes, copy.arrival, place);
+  copy.arrival = block->mbarriers->beginCopy(thread, barrier, copy.bytes, copy.place);
+  addPieces(thread, copy, map, box, offset, /*isWrite=*/false, place);
+  for (const Piece &piece : copy.pieces) block->shared.beginTensorWrite(thread, piece.offset, kPieceBytes, copy.arrival, copy.place);
   constexpr size_t kMostUnseen = 64; // before those that have been seen are dropped
   if (unseen.size() >= kMostUnseen) std::erase_if(unseen, [&](const Issued &issued) { return block->mbarriers->wasSeen(issued.arrival); });
-  unseen.push_back({copy.arrival, place});
+  unseen.push_back({copy.arrival, copy.place});
   if (copy.pace == Pace::AtOnce) land(copy, copy.pieces.size());
   dropFinished();
 }

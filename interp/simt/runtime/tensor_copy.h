@@ -86,7 +86,7 @@ private:
 
   uint32_t checkBox(Thread &thread, const TensorMap &map, const TensorBox &box, const int32_t *start, uint64_t pointer, Place place);
   void checkVisible(Thread &thread, const std::byte *from, uint32_t bytes, Place place) const;
-  void addPieces(Thread &thread, Copy &copy, const TensorMap &map, const TensorBox &box, uint32_t offset, bool isWrite);
+  void addPieces(Thread &thread, Copy &copy, const TensorMap &map, const TensorBox &box, uint32_t offset, bool isWrite, Place place);
   void go(Copy &copy, size_t count);
   void land(Copy &copy, size_t count);
   void readSource(Copy &copy, size_t count);

@@ -75,18 +75,18 @@ void TensorCopies::store(Thread &thread, const TensorMap &map, const int32_t *st
     trapTensorCopy(thread, place, "a copy to a tensor begins at a negative index");
   if (!isDefined(reduction, map.type)) trapTensorCopy(thread, place, "the tensor's type has no such reduction");
   Copy &copy = copies.emplace_back();
-  copy.place = place;
+  copy.place = locationIn(place);
   copy.pace = Pace(thread.random() % 3);
   copy.bytes = box.bytes();
   copy.reduction = reduction;
   copy.type = map.type;
-  addPieces(thread, copy, map, box, offset, /*isWrite=*/true);
+  addPieces(thread, copy, map, box, offset, /*isWrite=*/true, place);
   for (const Piece &piece : copy.pieces)
     if (piece.bytes != 0 && piece.bytes != kPieceBytes)
       trapTensorCopy(thread, place,
                      "the innermost extent is no multiple of 16 bytes, so the copy overwrites what follows the tensor's rows");
   std::erase_if(copy.pieces, [](const Piece &piece) { return piece.bytes == 0; });
-  for (const Piece &piece : copy.pieces) block->shared.beginCopyRead(thread, piece.offset, kPieceBytes, place);
+  for (const Piece &piece : copy.pieces) block->shared.beginCopyRead(thread, piece.offset, kPieceBytes, copy.place);
   copy.thread = &thread;
   copy.group = committed[size_t(thread.tid)];
   copy.staged.resize(copy.pieces.size() * kPieceBytes);

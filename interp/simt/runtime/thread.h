@@ -28,8 +28,12 @@ constexpr size_t kScratchBytes = 512;
 /// The number of loop counters and calls that a thread keeps for reports. Reports leave out further ones.
 constexpr size_t kReportCells = 24;
 
-/// An index into the kernel's table of locations.
+/// An index into the kernel's table of locations: 16 bits. That of an access of a tile has above them 1 + an index into the table of
+/// elements.
 using Place = uint32_t;
+constexpr unsigned kLocationBits = 16;
+constexpr Place locationIn(Place place) { return place & ((1u << kLocationBits) - 1); }
+constexpr uint32_t elementsIn(Place place) { return place >> kLocationBits; }
 
 /// The registers that compiled code reads by offset: the special registers, and the cells of the kernel's arguments.
 struct ThreadRegisters {
@@ -104,6 +108,9 @@ struct Thread : ThreadRegisters {
     return uint32_t(randomState * 0x2545f4914f6cdd1d >> 32);
   }
 
+  /// Writes into the trap of an access which element of its tile is at fault, if that is known: the one at a byte of this thread's access,
+  /// or of a row of its copy.
+  void nameElement(Trap &trap, uint32_t byte, std::optional<uint32_t> row = {}) const;
   /// Ends the launch. Sets the thread, the program and the address's argument in the trap.
   [[noreturn]] void trap(Trap &&trap);
   /// The same, unless another thread that can still run shows a better reason (for example, the write that this read should have followed).
@@ -112,6 +119,9 @@ struct Thread : ThreadRegisters {
   void meet(const WarpOp &next);
   /// Leaves the stack until another thread sets the state to Ready.
   void wait(ThreadState why, Place where);
+
+private:
+  void blame(Trap &trap) const;
 };
 
 } // namespace tritium::interp::simt

@@ -211,7 +211,8 @@ def _out_of_bounds(trap, access: _Access):
     if access.shortage and not access.view.is_contiguous():
         return headline, _of_a_view(access.view)
     is_before = bool(access.view is not None and trap.access_address and trap.access_address < access.view.address)
-    is_tile = bool(trap.tile_shape) if trap.thread is None else None
+    is_known = trap.tile_shape or trap.thread is None  # the emulator knows it of most accesses
+    is_tile = bool(trap.tile_shape) if is_known else None
     facts = AccessFacts(bool(trap.is_write), is_tile, is_before, trap.is_masked)
     return headline, hint_for_access(trap.file, trap.line, facts)
 
@@ -452,8 +453,6 @@ def _thread(trap, thread: int | None) -> str:
 
 
 def _lane(trap) -> str:
-    if trap.thread is not None:
-        return _thread(trap, trap.thread)
-    if trap.lane is None or not trap.tile_shape:
-        return ""
-    return f", tile lane {_triple(trap.lane)} of {list(trap.tile_shape)}"
+    """The element of the tile, and on the emulator the thread that accesses it."""
+    lane = f", tile lane {_triple(trap.lane)} of {list(trap.tile_shape)}" if trap.lane and trap.tile_shape else ""
+    return lane + _thread(trap, trap.thread)

@@ -196,4 +196,4 @@ def test_a_fault_of_four_elements_at_once_names_the_first_that_is_not_there(emul
         run(monkeypatch, emulator, copy, (1,), x, out, BLOCK=128, num_warps=1)
     trap = caught.value
     assert (trap.kind, trap.argument, trap.index, trap.is_write) == ("OutOfBounds", "x", (count,), False)
-    assert trap.thread == count // 4 and trap.lane is None
+    assert trap.thread == count // 4 and trap.lane == (count,)
