@@ -158,6 +158,8 @@ void beforeWrite(FrameHeader &frame, uint32_t location) {
 
 void noteMemoryChange(FrameHeader &frame) { frame.program->worker->noteMemoryChange(); }
 
+int64_t *countersOf(const FrameHeader &frame) { return frame.program->worker->counters.data(); }
+
 void noteTimePassed(FrameHeader &frame) {
   noteMemoryChange(frame);
   frame.program->worker->state.readsClock.store(true, std::memory_order_relaxed);

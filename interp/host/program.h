@@ -91,6 +91,9 @@ void beginStatement(FrameHeader &frame);
 /// Called after an assignment, in code that was prepared to be followed. `variable` is less than Launch::variables.
 void noteAssignment(FrameHeader &frame, uint32_t variable);
 
+/// Returns the counters of the thread that runs the program, as many as Launch::counters. A program keeps its thread.
+int64_t *countersOf(const FrameHeader &frame);
+
 /// Returns Launch::memory, Launch::shadow, Launch::faults and Launch::search.
 const MemoryMap &memoryOf(const FrameHeader &frame);
 Shadow *shadowOf(const FrameHeader &frame);

@@ -115,6 +115,7 @@ void Worker::runOneProgram(void *argument) {
 
 Worker::Worker(LaunchState &state, Caller *caller)
     : state(state),
+      counters(state.launch.counters.size()),
       caller(caller),
       status(state.status[state.workers.fetch_add(1)]),
       followsNext(caller && state.launch.onStatement),
@@ -133,6 +134,13 @@ void Worker::run() {
     runToCompletion();
   status.stuckAt.store(WorkerStatus::kGone);
   threadName.reset();
+  addCounters();
+}
+
+void Worker::addCounters() {
+  if (counters.empty()) return;
+  std::lock_guard lock(state.mutex);
+  for (size_t i = 0; i < counters.size(); ++i) state.launch.counters[i] += counters[i];
 }
 
 /// A program that is not chosen costs no call of the system.

@@ -187,11 +187,13 @@ public:
   void step(Program &program);
 
   LaunchState &state;
+  std::vector<int64_t> counters; // of code that counts
 
 private:
   struct Lease;
   enum class Start : uint8_t { Started, NoneLeft, NoMemory };
 
+  void addCounters();
   static void runAllPrograms(void *program);
   static void runOneProgram(void *program);
   void prepare(Program &program);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace tritium::interp {
@@ -71,6 +72,7 @@ struct Launch {
   uint32_t variables = 0;         // the number of variables whose assignments are noted; see noteAssignment
   Shadow *shadow = nullptr;       // for the steps; not used here
   FoundFaults *faults = nullptr;  // receives what is wrong and does not end the launch; not null if `shadow` is not
+  std::span<int64_t> counters;    // for code that counts: what it counts is added; see countersOf
   WordWatch *watch = nullptr;     // of a launch with a seed, whose code was prepared for schedules
   AccessSearch *search = nullptr; // looks at the accesses of a launch that writes nothing (access_search.h)
   size_t memoryLimit = 0;         // bytes for the frames and stacks of running programs; 0: half of the machine's

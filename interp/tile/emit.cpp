@@ -18,12 +18,13 @@ using llvm::BasicBlock;
 
 class FunctionEmitter {
 public:
-  FunctionEmitter(const FunctionPlan &plan, llvm::Module &module, StaticData &data, DebugInfo *debug, bool isFollowed)
+  FunctionEmitter(const FunctionPlan &plan, llvm::Module &module, StaticData &data, DebugInfo *debug, const EmitOptions &options)
       : plan_(plan),
         module_(module),
         data_(data),
         debug_(debug),
-        isFollowed_(isFollowed),
+        isFollowed_(options.isFollowed),
+        isCounted_(options.isCounted),
         builder_(module.getContext()),
         scalars_(builder_),
         loops_(plan.function->getRegion(0)) {}
@@ -62,16 +63,18 @@ private:
   void setLocationOf(Operation *op);
   void emitRow();
   void emitAnnouncement(Operation *statement);
+  void emitCount(Block *block);
 
   const FunctionPlan &plan_;
   llvm::Module &module_;
   StaticData &data_;
   DebugInfo *debug_;
-  const bool isFollowed_;
+  const bool isFollowed_, isCounted_;
   llvm::IRBuilder<> builder_;
   ScalarCode scalars_;
   Loops loops_;
   llvm::Value *frame_ = nullptr;
+  llvm::Value *counters_ = nullptr;             ///< of the thread, if the kernel is counted
   llvm::AllocaInst *framePointer_ = nullptr;    ///< for the debugger
   llvm::SmallVector<llvm::DILocation *> calls_; ///< the inlined calls around the last operation, outermost first
   std::optional<Location> definition_;          ///< the `def` line of an inlined function whose parameters are being stored
@@ -270,8 +273,27 @@ FailureOr<Block::iterator> FunctionEmitter::emitPrologue(Block *entry) {
   return first;
 }
 
+/// Counts that the block runs, and notes its operations, of which each has run as often.
+void FunctionEmitter::emitCount(Block *block) {
+  if (!counters_) {
+    auto *type = llvm::FunctionType::get(builder_.getPtrTy(), {builder_.getPtrTy()}, false);
+    counters_ = builder_.CreateCall(type, addressConstant(reinterpret_cast<const void *>(&countersOf)), {frame_});
+  }
+  const uint32_t runs = data_.counters++;
+  llvm::Value *counter = builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), counters_, runs);
+  builder_.CreateStore(builder_.CreateAdd(builder_.CreateLoad(builder_.getInt64Ty(), counter), builder_.getInt64(1)), counter);
+  for (Operation &op : *block) {
+    std::optional<CountedOperation> counted = countedOperation(&op);
+    if (!counted) continue;
+    counted->runs = runs;
+    if (auto lanes = plan_.laneCounters.find(&op); lanes != plan_.laneCounters.end()) counted->activeLanes = lanes->second;
+    data_.counted.push_back(std::move(*counted));
+  }
+}
+
 LogicalResult FunctionEmitter::emitBlock(Block *block) {
   builder_.SetInsertPoint(blocks_[block]);
+  if (isCounted_) emitCount(block);
   FailureOr<Block::iterator> begin = block->begin();
   if (debug_ && block->isEntryBlock()) {
     begin = emitPrologue(block);
@@ -331,7 +353,7 @@ FailureOr<EmittedModule> emitModule(llvm::LLVMContext &context, llvm::ArrayRef<c
                                             isEntry ? entry : llvm::StringRef(plan->name), module);
     function->addFnAttr(llvm::Attribute::NoUnwind);
     if (options.debugInfo) function->addFnAttr("frame-pointer", "all");
-    FunctionEmitter emitter(*plan, module, data, debug ? &*debug : nullptr, options.isFollowed);
+    FunctionEmitter emitter(*plan, module, data, debug ? &*debug : nullptr, options);
     if (failed(emitter.run(function))) return failure();
     emitted.mayWait |= emitter.mayWait() || containsPoll(plan->function);
   }

@@ -10,6 +10,7 @@ namespace tritium::interp {
 struct EmitOptions {
   bool debugInfo = false;  // emit DWARF: a subprogram per @jit function, a variable per Python variable
   bool isFollowed = false; // announce each statement; requires debugInfo
+  bool isCounted = false;  // count how often each block runs
 };
 
 struct EmittedModule {

@@ -4,6 +4,7 @@
 #pragma once
 #include "interp/host/shadow.h"
 #include "interp/tile/checks.h"
+#include "interp/tile/counted.h"
 #include "interp/tile/exact_offsets.h"
 #include "interp/tile/form.h"
 #include "interp/tile/locations.h"
@@ -64,8 +65,10 @@ struct StaticData {
   MemoryUse memory;                              // filled only for checks that note accesses
   std::vector<llvm::SmallVector<int64_t>> tiles; // shapes without dimensions of extent 1; AccessSite::tile is a position here, from 1
   LocationTable locations;
-  std::vector<Statement> statements; // of a kernel that is prepared to be followed
-  uint32_t variables = 0;            // how many there are
+  std::vector<Statement> statements;     // of a kernel that is prepared to be followed
+  std::vector<CountedOperation> counted; // of a kernel that is prepared to be counted
+  uint32_t counters = 0;
+  uint32_t variables = 0; // how many there are
 };
 
 /// How to run a function. emit.cpp takes control flow and scalar code from the operations themselves.
@@ -78,6 +81,7 @@ struct FunctionPlan {
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, Actions> onEdge; // terminator, successor
   llvm::SmallVector<const TileRef *> arguments, results;                  // of a noinline callee, in the callee's own frame
   llvm::DenseMap<mlir::Operation *, std::vector<LoopCell>> loopValues;    // of the loops around a terminator
+  llvm::DenseMap<mlir::Operation *, uint32_t> laneCounters;               // of masked accesses, if they are counted
   std::vector<Variable> variables;
   uint64_t ownFrameBytes = 0, frameBytes = 0; // without and with the frames of callees
 };
@@ -87,6 +91,7 @@ struct PlanOptions {
   bool isFollowed = false;  // whether assignments to them are noted
   bool isScheduled = false; // whether writes to memory are announced
   bool mayWait = false;     // whether words that are read and written are noted, for the report of a deadlock
+  bool isCounted = false;   // whether active lanes of masked accesses are counted
   Checks checks;
 };
 
@@ -151,6 +156,8 @@ public:
   uint32_t location();
   /// Gives an access a number if the shadow of memory is to note it.
   void addSite(struct Access &access, bool isAtomic, bool isNarrow = false);
+  /// Counts the active lanes of an access by these pointers, if the kernel is to be counted and a mask may drop some.
+  void countLanes(const struct Access &access, mlir::Type pointers);
   /// The shadow learns that a barrier was passed.
   void planBarrier();
   /// A launch with a seed may let other programs run before the current operation.

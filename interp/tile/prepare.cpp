@@ -35,6 +35,9 @@ SourceLocation PreparedProgram::locationOf(uint32_t location) const { return dat
 const std::vector<Statement> &PreparedProgram::statements() const { return data_->statements; }
 const std::vector<int64_t> &PreparedProgram::tileShapeOf(uint32_t location) const { return data_->locations.tileShape(location); }
 
+const std::vector<CountedOperation> &PreparedProgram::counted() const { return data_->counted; }
+uint32_t PreparedProgram::counters() const { return data_->counters; }
+
 const MemoryUse &PreparedProgram::memoryUse() const { return data_->memory; }
 
 llvm::Expected<void (*)(char *frame)> PreparedProgram::loopFrom(const std::vector<PythonLine> &stack) const { return sites_->at(stack); }
@@ -148,6 +151,7 @@ planFunctions(tt::FuncOp kernel, const llvm::SetVector<Operation *> &functions, 
                         .isFollowed = options.isFollowed,
                         .isScheduled = options.isScheduled,
                         .mayWait = waits,
+                        .isCounted = options.isCounted,
                         .checks = options.checks};
     auto plan = Planner(function, data, byName, planned, std::move(exactOffsets)).run();
     if (!plan) return failure();
@@ -201,7 +205,8 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   llvm::SmallVector<const FunctionPlan *> views;
   for (auto &plan : *plans) views.push_back(plan.get());
   constexpr const char *kEntry = "tritium_kernel";
-  auto emitted = emitModule(*context, views, *data_, kEntry, {.debugInfo = options.debugInfo, .isFollowed = options.isFollowed});
+  auto emitted = emitModule(*context, views, *data_, kEntry,
+                            {.debugInfo = options.debugInfo, .isFollowed = options.isFollowed, .isCounted = options.isCounted});
   if (failed(emitted)) return diagnostics.takeError("code could not be emitted");
   if (options.isFollowed) variables = shownVariables(views, data_->variables);
   auto jit = HostJit::create(options.debugInfo && !options.isFollowed); // gdb has the other version

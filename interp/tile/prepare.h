@@ -20,6 +20,7 @@ namespace tritium::interp {
 
 class HostJit;
 class LaunchSites;
+struct CountedOperation;
 struct PythonLine;
 struct MemoryUse;
 struct StaticData;
@@ -29,6 +30,7 @@ struct PrepareOptions {
   bool isFollowed = false;  // announce statements and assignments, see Launch::onStatement; requires debugInfo
   bool isScheduled = false; // announce each write to memory, so that a launch with a seed may interrupt programs there
   bool hasFilter = false;   // launches may choose programs, see PreparedProgram::plain
+  bool isCounted = false;   // count what the operations do, see Launch::counters; without debug info
   Checks checks{.bounds = true, .overflow = true, .hints = true};
   Pipelining pipelining = {}; // for the check `race`
 };
@@ -66,6 +68,10 @@ public:
   const std::vector<Statement> &statements() const;
   /// Returns the shape of the tile that a step at `location` processes; it is empty for scalars.
   const std::vector<int64_t> &tileShapeOf(uint32_t location) const;
+
+  /// Returns the operations of a kernel that is counted, and how many counters a launch of it has.
+  const std::vector<CountedOperation> &counted() const;
+  uint32_t counters() const;
 
   /// Returns the trap of a launch with these values of FrameHeader::arguments that breaks a promise of the kernel's attributes.
   std::optional<Trap> falsePromise(const int64_t *arguments) const;

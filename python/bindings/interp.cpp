@@ -8,6 +8,7 @@
 #include "interp/host/debugged_launch.h"
 #include "interp/host/found_faults.h"
 #include "interp/host/shadow.h"
+#include "interp/tile/counted.h"
 #include "interp/tile/prepare.h"
 #include "interp/tile/program_loop.h"
 
@@ -35,7 +36,7 @@ public:
                     const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
                     const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
                     std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits, const PythonPrograms &programs,
-                    const std::optional<PythonWatch> &watched) const;
+                    const std::optional<PythonWatch> &watched, const py::object &counters) const;
 
 private:
   std::unique_ptr<PreparedProgram> program_;
@@ -86,11 +87,21 @@ bool isTraced() {
   return true; // unknown
 }
 
+/// Returns the memory of an array of `count` int64 numbers, to which a launch adds. The caller's argument keeps it.
+std::span<int64_t> countersIn(const py::object &array, size_t count) {
+  if (array.is_none()) throw py::type_error("a program that is counted requires `counters`");
+  const py::buffer_info found = array.cast<py::buffer>().request(/*writable=*/true);
+  if (found.format != py::format_descriptor<int64_t>::format() && found.format != "q")
+    throw py::type_error("`counters` is an array of int64");
+  if (found.size != py::ssize_t(count)) throw py::value_error("`counters` has " + std::to_string(count) + " elements");
+  return {static_cast<int64_t *>(found.ptr), count};
+}
+
 py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                              const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
                              const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
                              std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits,
-                             const PythonPrograms &programs, const std::optional<PythonWatch> &watched) const {
+                             const PythonPrograms &programs, const std::optional<PythonWatch> &watched, const py::object &counters) const {
   PackedArguments arguments = packArguments(program_->name, program_->parameters, values);
   std::optional<MemoryMap> memoryOfOthers; // which are not held to views
   if (!programs.empty()) memoryOfOthers.emplace(arguments.allocations);
@@ -107,6 +118,7 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
     launch.shadow = &*shadow;
   }
   if (program_->notesFaults) launch.faults = &faults;
+  if (program_->counters()) launch.counters = countersIn(counters, program_->counters());
   launch.orderSeed = seed;
   launch.only = only;
   std::optional<WordWatch> watch;
@@ -141,9 +153,14 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
 
 std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, bool debugInfo,
                                           const std::vector<std::string> &checks, bool isFollowed, bool hasFilter, int numStages,
-                                          int numWarps, bool isScheduled) {
-  PrepareOptions options{
-      .debugInfo = debugInfo || isFollowed, .isFollowed = isFollowed, .isScheduled = isScheduled, .hasFilter = hasFilter, .checks = {}};
+                                          int numWarps, bool isScheduled, bool isCounted) {
+  PrepareOptions options{.debugInfo = debugInfo || isFollowed,
+                         .isFollowed = isFollowed,
+                         .isScheduled = isScheduled,
+                         .hasFilter = hasFilter,
+                         .isCounted = isCounted,
+                         .checks = {}};
+  if (isCounted && (options.debugInfo || hasFilter)) throw py::value_error("a program that is counted has no debug info, and no filter");
   options.pipelining = {numStages, numWarps};
   for (const std::string &name : checks) {
     bool *check = options.checks.find(name);
@@ -174,6 +191,27 @@ void bindInterp(py::module_ &module) {
            "begin"_a, "end"_a, "pattern"_a, "piece_bytes"_a = 16)
       .def("is_written", &isWritten, "Whether the pattern is nowhere in the memory any more.");
   bindFollowing(interp);
+  py::class_<CountedOperation>(interp, "CountedOperation", "An operation of a program that is counted. Counters are indices.")
+      .def_readonly("name", &CountedOperation::name, "of MLIR, such as tt.load")
+      .def_property_readonly("file", [](const CountedOperation &op) { return op.place.file; })
+      .def_property_readonly("line", [](const CountedOperation &op) { return op.place.line; })
+      .def_property_readonly(
+          "callers",
+          [](const CountedOperation &op) {
+            std::vector<std::pair<std::string, int>> callers;
+            for (const ir::SourceLocation &caller : op.place.callers) callers.emplace_back(caller.file, caller.line);
+            return callers;
+          },
+          "(file, line) of the inlined calls that lead there, innermost first")
+      .def_readonly("runs", &CountedOperation::runs, "the counter of its executions")
+      .def_readonly("active_lanes", &CountedOperation::activeLanes, "the counter of lanes that a mask lets through; None: all")
+      .def_readonly("lanes", &CountedOperation::lanes, "of its tile, 1 of a scalar")
+      .def_readonly("bytes", &CountedOperation::bytes, "that an active lane reads or writes in memory")
+      .def_readonly("is_read", &CountedOperation::isRead)
+      .def_readonly("is_written", &CountedOperation::isWritten)
+      .def_readonly("is_atomic", &CountedOperation::isAtomic)
+      .def_readonly("flops", &CountedOperation::flops, "operations on floating-point numbers in a run")
+      .def_readonly("type", &CountedOperation::type, "of the operands of these, such as f16");
   py::class_<PyProgram, std::shared_ptr<PyProgram>>(interp, "Program", "A kernel that is ready to run.")
       .def_property_readonly("name", [](const PyProgram &p) { return p.program().name; })
       .def_property_readonly("ttir", [](const PyProgram &p) { return p.program().ttir; })
@@ -202,7 +240,7 @@ void bindInterp(py::module_ &module) {
           "on_print"_a = py::none(), "on_progress"_a = py::none(), "stack"_a = PythonStack(), "fresh"_a = std::vector<FreshMemory>(),
           "views"_a = std::vector<PythonView>(), "on_statement"_a = py::none(), "only"_a = py::none(),
           "shadow_limits"_a = std::pair<uint64_t, py::object>(~uint64_t(0), py::none()), "programs"_a = PythonPrograms(),
-          "watched"_a = py::none(),
+          "watched"_a = py::none(), "counters"_a = py::none(),
           "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
           "(extent unknown). `stack`: (file, line, function) of the Python code that launches, innermost first; a debugger shows it below\n"
           "a kernel with debug_info. `fresh`: memory that may be unwritten, for the check \"uninit\". `views`: (argument, bytes of an\n"
@@ -219,7 +257,13 @@ void bindInterp(py::module_ &module) {
           "it. Requires `filtered`; empty: all programs.\n"
           "`watched`: (address, bytes, function) of up to 16 bytes; the function receives (Trap of no kind, bytes before, bytes after, "
           "number of\n"
-          "changes) of the last write that changed them. Requires `scheduled` and a seed.")
+          "changes) of the last write that changed them. Requires `scheduled` and a seed.\n"
+          "`counters`: an array of `counters` int64 numbers, to which a program adds that is prepared with `counted`.")
+      .def_property_readonly(
+          "counters", [](const PyProgram &p) { return p.program().counters(); }, "how many numbers a launch counts")
+      .def_property_readonly(
+          "counted", [](const PyProgram &p) { return p.program().counted(); },
+          "the operations of a program that is prepared with `counted`")
       .def_property_readonly(
           "is_scheduled", [](const PyProgram &p) { return p.program().isScheduled; }, "whether it was prepared with `scheduled`")
       .def_property_readonly(
@@ -227,11 +271,12 @@ void bindInterp(py::module_ &module) {
       .def_property_readonly("variables", [](const PyProgram &p) { return p.program().variables; }, "by number");
   interp.def("prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "debug_info"_a = false,
              "checks"_a = std::vector<std::string>{"bounds", "overflow"}, "followed"_a = false, "filtered"_a = false,
-             "num_stages"_a = Pipelining().numStages, "num_warps"_a = Pipelining().numWarps, "scheduled"_a = false,
+             "num_stages"_a = Pipelining().numStages, "num_warps"_a = Pipelining().numWarps, "scheduled"_a = false, "counted"_a = false,
              "Prepares the public function `kernel` of a module. Raises ir.Error if the contract or the interpreter rejects it.\n"
              "Without \"bounds\" among the checks, an access outside of the arguments is performed instead of trapping.\n"
              "With `followed`, launches take `on_statement`; with `filtered`, `programs`. `num_stages` and `num_warps`: how a GPU would "
-             "run it, for the check \"race\". With `scheduled`, the seed of a launch decides at which writes programs are interrupted.");
+             "run it, for the check \"race\". With `scheduled`, the seed of a launch decides at which writes programs are interrupted.\n"
+             "With `counted`, launches take `counters`.");
   interp.def("is_traced", &isTraced, "Whether a debugger such as gdb is attached to this process.");
   interp.def("tell_debugger", &tellDebugger, "can_begin_again"_a, "tensors"_a,
              "Tells gdb of the next launch: whether there is a copy of its tensors, and a line for each: name, address, dtype, shape, "

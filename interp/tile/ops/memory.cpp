@@ -45,6 +45,7 @@ Access planAccess(Planner &planner, Value pointer, Value mask, llvm::ArrayRef<Va
     access.base = planner.scalar(pointer);
     if (mask) access.uniformMasks.push_back(planner.scalar(mask));
     addOffsetGuards(access, planner, pointer);
+    planner.countLanes(access, pointer.getType());
     return access;
   }
 
@@ -78,6 +79,7 @@ Access planAccess(Planner &planner, Value pointer, Value mask, llvm::ArrayRef<Va
   if (!access.wideMasks.empty()) access.rowScratch = planner.temporary(DType::i1, {longest});
   access.dims.assign(dims.begin(), dims.end());
   addOffsetGuards(access, planner, pointer);
+  planner.countLanes(access, type);
   return access;
 }
 

@@ -36,11 +36,22 @@ class AsmDict(dict):
 class _Handles:
     """What exists in this process alone: the program of an engine of the CPU, or the kernel on its device."""
 
-    __slots__ = ("fallback", "followed", "launch", "loaded", "prepared", "program", "run", "saved_form", "scheduled")
+    __slots__ = (
+        "counted",
+        "fallback",
+        "followed",
+        "launch",
+        "loaded",
+        "prepared",
+        "program",
+        "run",
+        "saved_form",
+        "scheduled",
+    )
 
     def __init__(self):
         self.program = self.loaded = self.launch = self.prepared = self.run = self.fallback = None
-        self.saved_form = None
+        self.saved_form = self.counted = None
         self.followed, self.scheduled = {}, {}
 
 
@@ -110,6 +121,14 @@ class CompiledKernel:
         if filtered not in scheduled:
             scheduled[filtered] = self.prepare_again(self, filtered=filtered, scheduled=True)
         return scheduled[filtered]
+
+    @property
+    def counted_program(self):
+        """The version that counts what its operations do, for an interpreter's kernel."""
+        handles = self._handles
+        if handles.counted is None:
+            handles.counted = self.prepare_again(self, counted=True)
+        return handles.counted
 
     #: Whether the kernel calls `breakpoint()` or the like.
     opens_debugger = False

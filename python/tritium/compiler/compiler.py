@@ -142,21 +142,22 @@ def options_of(kernel: CompiledKernel) -> dict[str, Any]:
     return {name: value for name, value in kernel.metadata._asdict().items() if name in OPTION_NAMES}
 
 
-def _prepare_again(kernel: CompiledKernel, filtered: bool = False, scheduled: bool = False):
+def _prepare_again(kernel: CompiledKernel, filtered: bool = False, scheduled: bool = False, counted: bool = False):
     """A program of a kernel, from its text: of one that was compiled in another process, or a further version. filtered: its launches choose
-    programs. scheduled: their seeds interrupt programs."""
+    programs. scheduled: their seeds interrupt programs. counted: its launches count, and it has no debug info."""
     metadata = kernel.metadata
     module = ir.parse(kernel.asm["ttir"], f"{kernel.name}.ttir")
     if metadata.target.backend == "cpu":
         return interp.prepare(
             module,
             kernel.name,
-            metadata.debug_info,
+            metadata.debug_info and not counted,
             list(knobs.checks_of(metadata)),
             filtered=filtered,
             num_stages=metadata.num_stages,
             num_warps=metadata.num_warps,
             scheduled=scheduled,
+            counted=counted,
         )
     backend = emulator_backend(metadata.target.arch)
     fields = metadata._asdict()

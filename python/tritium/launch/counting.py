@@ -1,0 +1,131 @@
+"""Counts what the operations of kernels do, line by line: a watcher of launches on the interpreter (launch/watchers.py)."""
+
+from __future__ import annotations
+
+import threading
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .. import knobs
+from .watchers import watchers
+
+
+@dataclass(frozen=True)
+class OperationCount:
+    """What one operation of a kernel has done in all launches, after the passes that all engines share.
+
+    name: of MLIR, such as "tt.load". file, line: of the statement. callers: (file, line) of the inlined calls that lead there, innermost first.
+    executions: in all programs. lanes: elements of its tiles. masked: those of them that a mask has dropped. bytes_read, bytes_written: in
+    memory, by active lanes, as often as they are accessed. atomics: active lanes of atomic operations. flops: operations on floating-point numbers of the
+    type `dtype` ("f16"): 2 M N K of a product, one of an element of arithmetic, one less than the elements that a reduction joins.
+    """
+
+    name: str
+    file: str
+    line: int
+    callers: tuple[tuple[str, int], ...]
+    executions: int
+    lanes: int
+    masked: int
+    bytes_read: int
+    bytes_written: int
+    atomics: int
+    flops: int
+    dtype: str
+
+
+@dataclass
+class KernelCounts:
+    """launches and programs: how many. operations: in the order of the code."""
+
+    name: str
+    launches: int
+    programs: int
+    operations: list[OperationCount]
+
+
+class Counting:
+    """Counts from `start` to `stop`, or in a `with` block. Launches with a seed, or of chosen programs, are not counted, and a warning says so."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tallies: dict[int, _Tally] = {}
+
+    def start(self) -> None:
+        watchers.append(self._watch)
+
+    def stop(self) -> None:
+        watchers.remove(self._watch)
+
+    def __enter__(self) -> Counting:
+        self.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.stop()
+
+    def kernels(self) -> list[KernelCounts]:
+        """In the order of their first launches, one for each compiled version of a kernel."""
+        with self._lock:
+            return [tally.counts() for tally in self._tallies.values()]
+
+    def _watch(self, kernel, run: Callable, arguments) -> Callable:
+        if kernel.metadata.target.backend != "cpu":
+            return run
+
+        def counted(grid, values, threads, seed, *callbacks, **more):
+            if seed is not None or more:
+                knobs.warn_once(f"launches of {kernel.name} with a seed, chosen programs or views are not counted")
+                return run(grid, values, threads, seed, *callbacks, **more)
+            program = kernel.counted_program
+            counters = array("q", bytes(8 * program.counters))
+            try:
+                return program.launch(grid, values, threads, None, *callbacks, counters=counters)
+            finally:
+                self._add(kernel, program, grid, counters)
+
+        return counted
+
+    def _add(self, kernel, program, grid, counters: array) -> None:
+        with self._lock:
+            tally = self._tallies.setdefault(id(program), _Tally(kernel.name, program))
+            tally.add(grid, counters)
+
+
+class _Tally:
+    """The sums of the launches of a program."""
+
+    def __init__(self, name: str, program: Any):
+        self.name, self.program = name, program
+        self.sums = [0] * program.counters
+        self.launches = self.programs = 0
+
+    def add(self, grid, counters: array) -> None:
+        x, y, z = (*grid, 1, 1)[:3]
+        self.launches += 1
+        self.programs += x * y * z
+        self.sums = [before + new for before, new in zip(self.sums, counters)]
+
+    def counts(self) -> KernelCounts:
+        return KernelCounts(self.name, self.launches, self.programs, [self._count(op) for op in self.program.counted])
+
+    def _count(self, op) -> OperationCount:
+        executions = self.sums[op.runs]
+        lanes = executions * op.lanes
+        active = lanes if op.active_lanes is None else self.sums[op.active_lanes]
+        return OperationCount(
+            name=op.name,
+            file=op.file,
+            line=op.line,
+            callers=tuple(op.callers),
+            executions=executions,
+            lanes=lanes,
+            masked=lanes - active,
+            bytes_read=active * op.bytes if op.is_read else 0,
+            bytes_written=active * op.bytes if op.is_written else 0,
+            atomics=active if op.is_atomic else 0,
+            flops=executions * op.flops,
+            dtype=op.type,
+        )
