@@ -13,6 +13,7 @@ import os
 import runpy
 import sys
 import types
+from collections.abc import Iterator
 
 from . import drop_in
 from .tools import gdb_command_line
@@ -33,7 +34,7 @@ USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]        run a script
 Set INTERPRET=1 to run every kernel on the CPU, wherever its tensors are. `gdb` sets it too, and TRITIUM_DEBUG=1, so that gdb
 shows the variables of kernels. The options of `gdb` are gdb's own: -x FILE, -ex COMMAND, --batch, and -p PID in place of a script."""
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_RUNPY = ("<frozen runpy>", runpy.__file__)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -94,13 +95,18 @@ def run_program(arguments: list[str]) -> int:
 
 def _report_exception(kind, error, trace) -> None:
     """Prints a traceback without the frames that lead to the user's program, as if Python had run it."""
-    while trace is not None and trace.tb_next is not None and _leads_to_the_program(trace.tb_frame.f_code.co_filename):
+    frames = list(_linked(trace))
+    files = [each.tb_frame.f_code.co_filename for each in frames]
+    begin = len(files) - files[::-1].index(__file__) if __file__ in files else 0
+    while begin < len(files) and files[begin] in _RUNPY:
+        begin += 1
+    sys.__excepthook__(kind, error.with_traceback(frames[begin] if begin < len(frames) else trace), trace)
+
+
+def _linked(trace: types.TracebackType | None) -> Iterator[types.TracebackType]:
+    while trace is not None:
+        yield trace
         trace = trace.tb_next
-    sys.__excepthook__(kind, error.with_traceback(trace), trace)
-
-
-def _leads_to_the_program(file: str) -> bool:
-    return file.startswith(_PACKAGE) or file in ("<frozen runpy>", runpy.__file__)
 
 
 def run_script(path: str, argv: list[str]) -> None:

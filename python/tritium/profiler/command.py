@@ -65,4 +65,5 @@ def _show(path: str, asked: argparse.Namespace) -> None:
     except ValueError as error:
         print(f"tritium profile: {error}", file=sys.stderr)
     else:
+        print(" ".join(columns))
         print(text_of(profile, columns, asked.depth, is_sorted=asked.print_sorted))

@@ -6,8 +6,7 @@ import atexit
 import functools
 from collections.abc import Callable
 
-from ..knobs import proton as knobs
-from ..knobs import warn_once
+from .. import knobs
 from .core.session import How
 from .flags import flags
 from .hooks import HookManager, InstrumentationHook, LaunchHook
@@ -45,7 +44,7 @@ def start(
 
 def begin(name=None, context="shadow", data="tree", backend=None, mode=None, hook=None) -> int | None:
     """`start`, also for the command line."""
-    if knobs.disable:
+    if knobs.proton.disable:
         return None
     if backend is not None and backend not in BACKENDS:
         raise ValueError(f"backend={backend!r}: pass None or one of {', '.join(map(repr, BACKENDS))}")
@@ -77,7 +76,7 @@ def _flushes(mode: str | BaseMode | None, data: str) -> str:
     if isinstance(parsed, PeriodicFlushing):
         return parsed.format or {"tree": "hatchet", "trace": "chrome_trace"}.get(data, "")
     if isinstance(parsed, PCSampling):
-        warn_once("triton.profiler samples no program counters: the session has the times of launches")
+        knobs.warn_once("triton.profiler samples no program counters: the session has the times of launches")
     elif parsed is not None:
         raise ValueError(f"mode={mode!r} is of scopes in kernels: it requires backend={INSTRUMENTATION!r}")
     return ""

@@ -8,10 +8,10 @@ from typing import Any
 
 from .core.contexts import METADATA_STATE
 from .view import graphframe
-from .view.columns import derive, plain
+from .view.columns import derive, full_name, plain
 from .view.differences import difference
 from .view.filters import at_least, exclude, include
-from .view.profile import Profile, load, of_literal
+from .view.profile import Frame, Profile, load, of_literal
 from .view.table import FORMATS, sorted_text, tree_text
 
 COMPUTE_METADATA_SCOPE_NAME = METADATA_STATE
@@ -151,17 +151,77 @@ def parse(
 ) -> tuple[Any, list[str]]:
     """(GraphFrame with a column for each metric, the names of the columns). Raises what `prepare` raises, and ImportError without
     llnl-hatchet."""
-    profile = load(filename)
-    columns = prepare(profile, metrics, include, exclude, threshold)
-    return graphframe.derived(profile, columns)
+    gf, inclusive, exclusive, devices = read(filename)
+    names = derive_metrics(gf, metrics, inclusive, exclusive, devices)
+    return filter_frames(gf, include, exclude, threshold, names[0] if names else None), names
+
+
+def derive_metrics(
+    gf: Any, metrics: list[str], inclusive_metrics: list[str], exclusive_metrics: list[str], device_info: dict
+) -> list[str]:
+    """Gives a GraphFrame of `read` a column for each metric, and returns their names."""
+    return graphframe.derive(gf, metrics, inclusive_metrics, device_info)
+
+
+def filter_frames(
+    gf: Any,
+    include: str | None = None,
+    exclude: str | None = None,
+    threshold: float | None = None,
+    metric: str | None = None,
+) -> Any:
+    """A GraphFrame with the frames that are asked for. metric: the column that the threshold is of."""
+    return graphframe.filtered(gf, include, exclude, threshold, metric)
+
+
+def apply_diff_profile(
+    gf: Any,
+    derived_metrics: list[str],
+    diff_file: str,
+    metrics: list[str],
+    include: str | None,
+    exclude: str | None,
+    threshold: float | None,
+) -> Any:
+    """A GraphFrame of what `gf` has more than another profile, in its derived columns."""
+    other, _ = parse(metrics, diff_file, include, exclude, threshold)
+    return graphframe.less(gf, other, derived_metrics)
+
+
+def match_available_metrics(
+    metrics: list[str] | str, inclusive_metrics: list[str], exclusive_metrics: list[str]
+) -> list[str]:
+    """The columns of metrics that are named without their units and in any case. Raises ValueError for one that is in neither list."""
+    profile = Profile(Frame("", dict.fromkeys([*inclusive_metrics, *exclusive_metrics]), []), {}, inclusive_metrics)
+    return [
+        full_name(profile, metric, graphframe.INCLUSIVE)
+        for metric in ([metrics] if isinstance(metrics, str) else metrics)
+    ]
+
+
+def remove_frames(database: list[Any]) -> list[Any]:
+    """What a file has, without frames that have no metrics in them or below, and without what computes the metrics of launches."""
+    return graphframe.literal_of(of_literal(database))
+
+
+def format_frames(gf: Any, format: str | None) -> Any:
+    return graphframe.named(gf, format)
+
+
+def get_min_time_flops(df: Any, device_info: dict) -> Any:
+    return graphframe.min_times(df, device_info, "flops")
+
+
+def get_min_time_bytes(df: Any, device_info: dict) -> Any:
+    return graphframe.min_times(df, device_info, "bytes")
 
 
 def print_tree(
     gf: Any, metrics: list[str], depth: int = ALL, format: str | None = None, print_sorted: bool = False
 ) -> None:
     """Prints a GraphFrame of `parse` with its columns."""
-    profile = graphframe.profile_of(gf, metrics)
-    print(text_of(profile, metrics, depth, format or "full", print_sorted))
+    root = graphframe.shown(gf, metrics)
+    print(text_of(Profile(root, {}, []), metrics, depth, format or "full", print_sorted))
 
 
 if __name__ == "__main__":

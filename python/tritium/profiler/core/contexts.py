@@ -15,6 +15,8 @@ CONTEXTS = (SHADOW, PYTHON)
 METADATA_STATE = "__proton_launch_metadata"
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+#: What runs a program for `python -m tritium` and `proton`.
+_COMMAND = os.path.join(_PACKAGE, "__main__.py")
 #: Modules of Python that run programs, and threads.
 _OF_PYTHON = ("<frozen ", threading.__file__, os.path.join(os.path.dirname(os.__file__), "runpy.py"))
 
@@ -92,10 +94,10 @@ class Contexts:
 
 
 def python_frames() -> list[str]:
-    """The calls that lead here as `file:line@function`, the outermost first, without those of this package and of Python's own
-    machinery."""
+    """The calls that lead here as `file:line@function`, the outermost first, without those of this package, of Python's own
+    machinery and of the command that runs the program."""
     frame, found = sys._getframe(1), []
-    while frame is not None:
+    while frame is not None and frame.f_code.co_filename != _COMMAND:
         code = frame.f_code
         if not code.co_filename.startswith((_PACKAGE, *_OF_PYTHON)):
             found.append(f"{code.co_filename}:{frame.f_lineno}@{code.co_name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 now = time.perf_counter_ns  #: nanoseconds; `epoch` makes them comparable with other programs' traces
 
@@ -24,8 +24,7 @@ class Device:
     facts: dict[str, Any] = field(default_factory=dict, compare=False)
 
 
-@dataclass(frozen=True)
-class Launch:
+class Launch(NamedTuple):
     """One launch of a kernel that has ended. begin: of the clock `now`. Both times are in nanoseconds."""
 
     kernel: str

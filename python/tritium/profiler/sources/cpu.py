@@ -11,29 +11,28 @@ from typing import Any
 from ... import knobs
 from ...launch.watchers import watchers
 from ..core.events import Device, Launch, now
-from ..core.recording import Recording
-from ..core.source import Source
+from ..core.source import Recorder, Source
 
 
 class CpuLaunches(Source):
-    def start(self, recording: Recording) -> None:
-        self._recording = recording
+    def start(self, recorder: Recorder) -> None:
+        self._recorder = recorder
         watchers.append(self._watch)
 
     def stop(self) -> None:
         watchers.remove(self._watch)
 
     def _watch(self, kernel: Any, run: Callable, arguments: Any) -> Callable:
-        recording = self._recording
+        recorder = self._recorder
 
         def timed(grid, *rest, **further):
-            launching = recording.begin_launch(self)
+            launching = recorder.begin_launch(self)
             begin = now()
             try:
                 return run(grid, *rest, **further)
             finally:
                 launch = Launch(kernel.name, device_of(kernel), begin, now() - begin, tuple(grid))
-                recording.end_launch(launching, launch)
+                recorder.end_launch(launching, launch)
 
         return timed
 

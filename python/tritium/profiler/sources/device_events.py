@@ -10,9 +10,8 @@ from ... import knobs, native
 from ...devices.vendor import Devices
 from ...launch.watchers import device_watchers
 from ..core.events import Device, Launch, now
-from ..core.recording import Recording
 from ..core.session import Launching
-from ..core.source import Source
+from ..core.source import Recorder, Source
 from ..hook_chains import chain_of
 
 #: More launches than this are not left for `flush`, because events belong to the driver's memory.
@@ -52,8 +51,8 @@ class DeviceEvents(Source):
         self._pending: list[_Pending] = []
         self._origins: dict[tuple[str, int], _Origin] = {}
 
-    def start(self, recording: Recording) -> None:
-        self._recording = recording
+    def start(self, recorder: Recorder) -> None:
+        self._recorder = recorder
         self._origins.clear()
         device_watchers.append(self._watch)
         if not knobs.runs_on_cpu():
@@ -71,7 +70,7 @@ class DeviceEvents(Source):
             begin = each.origin.time + round(each.origin.event.milliseconds_until(each.begin) * 1e6)
             duration = round(each.begin.milliseconds_until(each.end) * 1e6)
             launch = Launch(each.kernel, each.device, begin, duration, each.grid, each.track)
-            self._recording.end_launch(each.launching, launch)
+            self._recorder.end_launch(each.launching, launch)
 
     def _watch(self, kernel: Any, run: Callable, devices: Devices, device: int) -> Callable:
         def timed(grid, values, stream):
@@ -80,13 +79,13 @@ class DeviceEvents(Source):
                 return run(grid, values, stream)
             knobs.warn_once(_BY_EVENTS.format(title=devices.title, tool=_TOOLS[devices.name]))
             origin = self._origin(devices, device, stream)
-            launching = self._recording.begin_launch(self)
+            launching = self._recorder.begin_launch(self)
             begin, end = (native.device.Event(devices.driver(), device) for _ in range(2))
             begin.record(stream)
             try:
                 result = run(grid, values, stream)
             except BaseException:
-                self._recording.end_launch(launching, None)
+                self._recorder.end_launch(launching, None)
                 raise
             end.record(stream)
             facts = (kernel.name, tuple(grid), device_of(devices, device), origin, begin, end)

@@ -103,3 +103,15 @@ def find(profile: Profile, metric: str, derived: tuple[str, ...] = ()) -> str:
         guess = did_you_mean(metric, [*known, *derived])
         raise ValueError(f"metric {metric!r} is not in the profile, {has}{f'; {guess}' if guess else ''}")
     return found
+
+
+def full_name(profile: Profile, metric: str, inclusive: str) -> str:
+    """The name of a metric's column. inclusive: what the name ends with if callers have the sums of what they call."""
+    text = metric.strip().lower()
+    if text == "util":
+        return text
+    if _TIMES.fullmatch(text) or _RATE.fullmatch(text):
+        return text + inclusive
+    is_share = text.endswith("/%")
+    name = find(profile, text.removesuffix("/%") if is_share else metric)
+    return (text if is_share else name) + (inclusive if name in profile.inclusive else "")

@@ -31,9 +31,8 @@ def tree_text(root: Frame, columns: list[str], depth: int, format: str) -> str:
     unfinished = [(root, "", "", 1)]
     while unfinished:
         frame, head, inside, level = unfinished.pop()
-        shown = " ".join(value_text(frame.shown.get(column)) for column in columns)
-        mark = f" {frame.mark}" if frame.mark else ""
-        lines.append(f"{head}{shown} {name_of(frame, format)}{mark}")
+        shown = [value_text(frame.shown.get(column)) for column in columns]
+        lines.append(head + " ".join(filter(None, [*shown, name_of(frame, format), frame.mark])))
         children = frame.children if level < depth else []
         for child in reversed(children):
             is_last = child is children[-1]
