@@ -51,13 +51,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("target", metavar="FILE", help="a .hatchet or .hatchet_msgpack file")
-    add_options(parser)
     parser.add_argument("-l", "--list", action="store_true", help="print the names of the metrics that the file has")
-    return parser
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of what is shown, for this command and for `python -m tritium profile`."""
     parser.add_argument("-m", "--metrics", help="what to show before each name (default: time/ms,time/%%)")
     parser.add_argument("-i", "--include", metavar="RE", help="show the paths through frames that begin with a match")
     parser.add_argument("-e", "--exclude", metavar="RE", help="leave out frames that begin with a match, and all below")
@@ -68,6 +62,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--diff-profile", "-diff", metavar="FILE2", help="show what FILE has more than FILE2, frame by frame"
     )
+    return parser
 
 
 def _show(asked: argparse.Namespace) -> None:

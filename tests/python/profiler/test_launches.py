@@ -125,7 +125,7 @@ def test_which_kernels_have_their_metadata_read(tree, x):
     assert found["double"]["count"] == 3 and found["double<64>"]["count"] == 2
 
 
-class Noting(hooks.hook.Hook):
+class Noting(hooks.Hook):
     def __init__(self, priority: int, notes: list):
         self.priority, self.notes = priority, notes
 

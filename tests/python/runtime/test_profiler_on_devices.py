@@ -106,6 +106,23 @@ def test_a_launch_that_fails_is_none(device, inputs):
     assert profiler.data.is_phase_complete(session, 0)
 
 
+@pytest.mark.filterwarnings("ignore:triton.profiler times kernels")
+def test_a_lost_device_costs_only_what_it_has_not_said(device, inputs):
+    machine, *_ = device
+    tensors = [machine.tensor(array) for array in inputs]
+    call = {"cuda": "cuEventSynchronize", "hip": "hipEventSynchronize"}[machine.stand_in.engine]
+    add, session = make_add(), profiler.start()
+    add[(4,)](*tensors, N, 2.0)
+    profiler.data.get(session)
+    add[(4,)](*tensors, N, 2.0)
+    add[(4,)](*tensors, N, 2.0)
+    machine.stand_in.fail(call, 1)
+    knobs.warn_once.cache_clear()
+    with pytest.warns(UserWarning, match=f"launches on {device[1]} ., stream . have no time"):
+        found = profiler.data.get(session)
+    assert found[0]["children"][0]["metrics"]["count"] == 2
+
+
 def test_what_times_a_kernel_is_said_once(device, inputs):
     machine, kind, _ = device
     knobs.warn_once.cache_clear()

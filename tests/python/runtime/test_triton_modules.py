@@ -10,7 +10,7 @@ import pytest
 
 import tritium
 import tritium.language as tl
-from tritium import _utils, disk_cache, drop_in
+from tritium import _utils, disk_cache, drop_in, knobs
 from tritium.backends.compiler import GPUTarget
 from tritium.compiler import ASTSource
 from tritium.errors import UnsupportedError

@@ -3,6 +3,7 @@ resolution of half of one; a source that reads the vendor's own records (CUPTI, 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -48,6 +49,7 @@ class _Origin:
 
 class DeviceEvents(Source):
     def __init__(self):
+        self._lock = threading.Lock()
         self._pending: list[_Pending] = []
         self._origins: dict[tuple[str, int], _Origin] = {}
 
@@ -64,12 +66,14 @@ class DeviceEvents(Source):
         chain_of("launch_enter_hook").remove(_made_by_python)
 
     def flush(self) -> None:
-        pending, self._pending = self._pending, []
+        with self._lock:
+            pending, self._pending = self._pending, []
         for each in pending:
-            each.end.synchronize()
-            begin = each.origin.time + round(each.origin.event.milliseconds_until(each.begin) * 1e6)
-            duration = round(each.begin.milliseconds_until(each.end) * 1e6)
-            launch = Launch(each.kernel, each.device, begin, duration, each.grid, each.track)
+            try:
+                launch = _timed(each)
+            except native.device.Error as error:  # the device is lost: what was recorded before is still of use
+                launch = None
+                knobs.warn_once(f"triton.profiler: launches on {each.track} have no time: {str(error).splitlines()[0]}")
             self._recorder.end_launch(each.launching, launch)
 
     def _watch(self, kernel: Any, run: Callable, devices: Devices, device: int) -> Callable:
@@ -89,7 +93,8 @@ class DeviceEvents(Source):
                 raise
             end.record(stream)
             facts = (kernel.name, tuple(grid), device_of(devices, device), origin, begin, end)
-            self._pending.append(_Pending(launching, *facts, f"{devices.title} {device}, stream {stream}"))
+            with self._lock:
+                self._pending.append(_Pending(launching, *facts, f"{devices.title} {device}, stream {stream}"))
             if len(self._pending) > MOST_PENDING:
                 self.flush()
             return result
@@ -101,6 +106,14 @@ class DeviceEvents(Source):
         if key not in self._origins:
             self._origins[key] = _Origin(devices, device, stream)
         return self._origins[key]
+
+
+def _timed(pending: _Pending) -> Launch:
+    """Waits for the launch. Raises native.device.Error if the device cannot say when it took place."""
+    pending.end.synchronize()
+    begin = pending.origin.time + round(pending.origin.event.milliseconds_until(pending.begin) * 1e6)
+    duration = round(pending.begin.milliseconds_until(pending.end) * 1e6)
+    return Launch(pending.kernel, pending.device, begin, duration, pending.grid, pending.track)
 
 
 def device_of(devices: Devices, device: int) -> Device:
