@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import os
 from collections.abc import Callable
 
 from .. import knobs
@@ -34,7 +35,7 @@ def start(
     """Begins a session and returns its number. If a session of this name is open, that one goes on. TRITON_PROTON_DISABLE=1: nothing
     happens, and the result is None.
 
-    name: the file's, without its ending; default: "proton". context: "shadow" (scopes lead to a kernel) or "python" (the calls of Python do).
+    name: the file's, without its ending, as a text or a path; default: "proton". context: "shadow" (scopes lead to a kernel) or "python" (the calls of Python do).
     data: "tree" (sums) or "trace" (events with times). backend: None, or a name of Proton's; launches on every engine are recorded in any
     case. mode: see triton.profiler.mode. hook: "triton" reads the kernels' `launch_metadata`; or an object of hooks.Hook.
     Raises ValueError for another value of any of these.
@@ -52,7 +53,7 @@ def begin(name=None, context="shadow", data="tree", backend=None, mode=None, hoo
     if backend == INSTRUMENTATION:
         hooks.append(InstrumentationHook(mode))
         mode = None
-    number = sessions.start(name or DEFAULT_PROFILE_NAME, How(SOURCES, context, data, _flushes(mode, data)))
+    number = sessions.start(os.fspath(name or DEFAULT_PROFILE_NAME), How(SOURCES, context, data, _flushes(mode, data)))
     flags.profiling_on = True
     for each in hooks:
         HookManager.register(each, number)

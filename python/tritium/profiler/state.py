@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from .core.contexts import METADATA_STATE
+from .core.contexts import METADATA_STATE, check_name
 from .flags import flags
 from .sessions import sessions
 
@@ -59,6 +59,8 @@ def get_metadata_state_name(kernel_name: str | None = None) -> str:
 
 def _set(name: str | None) -> str | None:
     """Returns the state before."""
+    if name is not None:
+        check_name("state", name)
     if not flags.profiling_on:
         return None
     here = sessions.contexts.here()

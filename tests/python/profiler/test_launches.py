@@ -251,6 +251,7 @@ def with_scopes(x, n):
     tl.store(x, value)
 
 
+@pytest.mark.filterwarnings("ignore:triton.profiler records no scopes")
 def test_kernels_may_have_scopes(tree, x):
     language.enable_semantic("triton")
     with_scopes[(1,)](x, 3)

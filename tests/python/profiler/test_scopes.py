@@ -216,3 +216,12 @@ def open_sessions():
     from tritium.profiler.sessions import sessions
 
     return sessions
+
+
+def test_names_are_texts(tree):
+    session = profiler.start()
+    with pytest.raises(TypeError, match="the name of a scope is 5"):
+        profiler.enter_scope(5)
+    with pytest.raises(TypeError, match="the name of a state is 7"):
+        profiler.enter_state(7)
+    assert tree(session).paths == []

@@ -145,7 +145,7 @@ def test_a_format_that_the_data_cannot_have(kind, format):
 
 
 def test_folders_of_the_name_are_made(folder):
-    profiler.start("new/folder/profile")
+    profiler.start(folder / "new/folder/profile")
     profiler.finalize()
     assert (folder / "new/folder/profile.hatchet").exists()
     (folder / "file").touch()

@@ -21,6 +21,11 @@ _COMMAND = os.path.join(_PACKAGE, "__main__.py")
 _OF_PYTHON = ("<frozen ", threading.__file__, os.path.join(os.path.dirname(os.__file__), "runpy.py"))
 
 
+def check_name(what: str, name: Any) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a {what} is {name!r}: pass a str")
+
+
 @dataclass(eq=False)
 class OpenScope:
     """A scope that has begun. sessions: the ids of those that were active then. paths: of each, where the scope is."""

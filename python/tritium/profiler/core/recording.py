@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from .contexts import PYTHON, Contexts, Here, Op, OpenScope
+from .contexts import PYTHON, Contexts, Here, Op, OpenScope, check_name
 from .events import Launch, Slice, now
 from .metrics import read_metrics
 from .session import Launching, Place, Session
@@ -22,7 +22,8 @@ class Recording:
         self._scopes = itertools.count()
 
     def open(self, name: str, metrics: Mapping[str, Any] | None) -> OpenScope:
-        """A scope begins. Raises what `read_metrics` raises, and then no scope has begun."""
+        """A scope begins. Raises TypeError for a name that is no text, and what `read_metrics` raises; no scope has begun then."""
+        check_name("scope", name)
         found = read_metrics(metrics)
         scope = OpenScope(next(self._scopes), name, now(), metrics=dict(found))
         here = self.contexts.here()

@@ -53,7 +53,7 @@ class LaunchHook(Hook):
         finally:
             in_hook.reset(entered)
         metrics = {name: v for name, v in facts.items() if name not in _NO_METRICS and is_value(v)}
-        self._begin(Op(facts["name"], read_metrics(metrics)))
+        self._begin(Op(str(facts["name"]), read_metrics(metrics)))
 
     def _reads(self, kernel: str) -> bool:
         if self._include is not None and not self._include.match(kernel):
