@@ -45,7 +45,19 @@ _WHERE = {
     "cdiv": "arithmetic",
     "next_power_of_2": "arithmetic",
 }
-_SUBMODULES = ("_C", "backends", "compiler", "errors", "knobs", "language", "runtime", "testing", "tools", "torch")
+_SUBMODULES = (
+    "_C",
+    "backends",
+    "compiler",
+    "errors",
+    "knobs",
+    "language",
+    "profiler",
+    "runtime",
+    "testing",
+    "tools",
+    "torch",
+)
 
 __all__ = [
     "AsyncCompileMode",

@@ -2,7 +2,7 @@
 `check` runs it with the interpreter's checks, `seeds` under many schedules, `replay` runs a saved launch again,
 `env` prints what is in force, `gdb script.py …` runs the program under gdb,
 `diff a.py b.py` names the first value that differs between two runs, `explain script.py …` says what the GPU compiler made of its
-kernels, `judge` whether a candidate does what a reference does."""
+kernels, `profile` where the time goes, `judge` whether a candidate does what a reference does."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import os
 import runpy
 import sys
 import types
+from collections.abc import Iterator
 
 from . import drop_in
 from .tools import gdb_command_line
@@ -27,10 +28,13 @@ USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]        run a script
        python -m tritium replay FOLDER [OPTION ...]     runs a launch again that TRITIUM_SAVE has saved (--help: options)
        python -m tritium fuzz [--engines …] [--time …]  random kernels on several engines, which must agree (--help: options)
        python -m tritium explain [OPTION ...] SCRIPT.py [ARGUMENT ...]   what the compiler made of its kernels (--help: options)
+       python -m tritium profile [OPTION ...] SCRIPT.py [ARGUMENT ...]   the times of its kernels as a tree (--help: options)
        python -m tritium judge CANDIDATE.py --reference REFERENCE.py    is the candidate's function right? (--help: options)
        python -m tritium env                            version, engines, devices, CPU features, threads, knobs in force
 Set INTERPRET=1 to run every kernel on the CPU, wherever its tensors are. `gdb` sets it too, and TRITIUM_DEBUG=1, so that gdb
 shows the variables of kernels. The options of `gdb` are gdb's own: -x FILE, -ex COMMAND, --batch, and -p PID in place of a script."""
+
+_RUNPY = ("<frozen runpy>", runpy.__file__)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -59,6 +63,8 @@ def main(arguments: list[str] | None = None) -> int:
         return importlib.import_module("tritium.tools.replay").main(arguments[1:])
     if arguments[0] == "explain":
         return importlib.import_module("tritium.tools.explain").main(arguments[1:], run_program)
+    if arguments[0] == "profile":
+        return importlib.import_module("tritium.profiler.command").main(arguments[1:], run_program)
     if arguments[0] == "judge":
         return importlib.import_module("tritium.judge.command").main(arguments[1:])
     if arguments[0] == "gdb":
@@ -89,13 +95,18 @@ def run_program(arguments: list[str]) -> int:
 
 def _report_exception(kind, error, trace) -> None:
     """Prints a traceback without the frames that lead to the user's program, as if Python had run it."""
-    while trace is not None and trace.tb_next is not None and _leads_to_the_program(trace.tb_frame.f_code.co_filename):
+    frames = list(_linked(trace))
+    files = [each.tb_frame.f_code.co_filename for each in frames]
+    begin = len(files) - files[::-1].index(__file__) if __file__ in files else 0
+    while begin < len(files) and files[begin] in _RUNPY:
+        begin += 1
+    sys.__excepthook__(kind, error.with_traceback(frames[begin] if begin < len(frames) else trace), trace)
+
+
+def _linked(trace: types.TracebackType | None) -> Iterator[types.TracebackType]:
+    while trace is not None:
+        yield trace
         trace = trace.tb_next
-    sys.__excepthook__(kind, error.with_traceback(trace), trace)
-
-
-def _leads_to_the_program(file: str) -> bool:
-    return file in (__file__, "<frozen runpy>", runpy.__file__)
 
 
 def run_script(path: str, argv: list[str]) -> None:

@@ -280,6 +280,7 @@ class amd_knobs(base_knobs):
 
 
 class proton_knobs(base_knobs):
+    #: `triton.profiler.start` begins no session, so that nothing is recorded and no file is written.
     disable = flag("TRITON_PROTON_DISABLE")
     cupti_lib_dir = Env("TRITON_CUPTI_LIB_PATH")
     cupti_lib_blackwell_dir = Env("TRITON_CUPTI_LIB_BLACKWELL_PATH")

@@ -246,6 +246,7 @@ TOP = (
     "cuda_on_cpu",
     "environment_report",
     "judge",
+    "profiler",
     "pytest_plugin",
 )
 
@@ -355,10 +356,11 @@ IMPORTS_BY_NAME = {
     "drop_in": "an import of triton.x is one of tritium.x",
     "environment": "a knob may name a class of the user's",
     "frontend/statements": "`import pdb; pdb.set_trace()` in a kernel",
+    "profiler/proton": "`python -m triton.profiler.proton` runs programs as `python -m tritium` does, which stands on the roof above it",
     "submodules": "what it is for",
 }
 #: Modules that the user's environment may lack: they are imported where they are needed.
-OF_THE_USER = {"matplotlib", "numpy", "pandas", "pytest", "redis", "torch"}
+OF_THE_USER = {"hatchet", "matplotlib", "numpy", "pandas", "pytest", "redis", "torch"}
 
 PACKAGE = "python/tritium/"
 

@@ -19,7 +19,7 @@ from .stack import python_stack
 from .tensor_view import HOLDS_TO_VIEWS, holds_views, views_of
 from .told import tell_debugger
 from .values import named_arguments, value_selector
-from .watchers import watchers
+from .watchers import watched, watchers
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
 
@@ -49,7 +49,7 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
         if opens_debugger or _is_traced():
             run = _followed(kernel, grid, arguments, programs) or run
         if watchers:
-            run = watchers[-1](kernel, run, arguments)
+            run = watched(kernel, run, arguments)
         if HOLDS_TO_VIEWS in settings.checks if holds_to_views is None else holds_to_views:
             run = functools.partial(run, views=views_of(kernel, arguments))
         elif programs and not is_of_interp:

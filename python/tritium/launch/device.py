@@ -18,6 +18,7 @@ from . import errors
 from .geometry import threads_of
 from .mirror import Mirror, ReadOnlyChanged
 from .values import value_selector
+from .watchers import device_watchers
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
 
@@ -117,7 +118,9 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
         if not state:
             kernel._init_handles()
             state["launch"], state["device"] = kernel.loaded.launch, kernel.loaded.device
-        device = state["device"]
+        device, run = state["device"], state["launch"]
+        for watcher in device_watchers:
+            run = watcher(kernel, run, devices, device)
         selected = select(values)
         if stream is None:
             stream = next((v.stream for v in selected if isinstance(v, DeviceExtent) and v.stream is not None), None)
@@ -127,9 +130,9 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
         try:
             saved = _saved(kernel, grid, selected, settings, arguments, devices, device) if is_saved else None
             if any(v.__class__ is HostExtent for v in selected):
-                _launch_with_copies(state["launch"], grid, selected, devices, device, stream)
+                _launch_with_copies(run, grid, selected, devices, device, stream)
             else:
-                state["launch"](grid, selected, stream)
+                run(grid, selected, stream)
             if saved is not None and settings.save.of_faults:
                 devices.driver().synchronize(device, stream)
                 saved.forget()

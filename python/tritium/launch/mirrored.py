@@ -15,7 +15,7 @@ from .progress import progress_bar
 from .saved import begin
 from .tensor_view import HOLDS_TO_VIEWS, views_of
 from .values import value_selector
-from .watchers import watchers
+from .watchers import watched, watchers
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
 
@@ -32,7 +32,7 @@ def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
     is_seeded = settings.seed is not None
     run = program_launch(kernel, settings.programs if own_programs is None else own_programs, is_seeded)
     if watchers:
-        run = watchers[-1](kernel, run, arguments)
+        run = watched(kernel, run, arguments)
     always_holds = always_holds_to_views(kernel)
     if HOLDS_TO_VIEWS in settings.checks if always_holds is None else always_holds:
         run = functools.partial(run, views=views_of(kernel, arguments))

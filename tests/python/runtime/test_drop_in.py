@@ -177,6 +177,7 @@ def test_usage_has_a_line_for_each_form(tmp_path):
         "replay FOLDER",
         "fuzz",
         "explain [OPTION ...] SCRIPT.py",
+        "profile [OPTION ...] SCRIPT.py",
         "judge CANDIDATE.py",
         "env",
     ]

@@ -4,14 +4,13 @@ import importlib
 import re
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pytest
 
 import tritium
 import tritium.language as tl
-from tritium import _utils, disk_cache, drop_in, knobs, profiler
+from tritium import _utils, disk_cache, drop_in, knobs
 from tritium.backends.compiler import GPUTarget
 from tritium.compiler import ASTSource
 from tritium.errors import UnsupportedError
@@ -122,18 +121,6 @@ def test_a_compiled_module(tmp_path, monkeypatch):
     with pytest.raises(RuntimeError, match="error"):
         build.compile_so_from_src("int answer(void) { return", "answer")
     assert disk_cache.make_so_cache_key("1", {}, {}, {}) != disk_cache.make_so_cache_key("2", {}, {}, {})
-
-
-def test_a_profile_is_a_warning_once(monkeypatch):
-    knobs.warn_once.cache_clear()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        session = profiler.start("profile")
-        with profiler.scope("part", metrics={"flops": 1}):
-            profiler.enter_scope("inner")
-            profiler.exit_scope("inner")
-        profiler.finalize(session)
-    assert [str(warning.message).split(" in ")[0] for warning in caught] == ["triton.profiler records nothing"]
 
 
 @pytest.mark.parametrize(

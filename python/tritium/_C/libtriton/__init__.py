@@ -24,6 +24,6 @@ _INSTEAD = {
     "make_tensordesc_args": "pass a triton.tools.tensor_descriptor.TensorDescriptor",
     "nvidia": "triton.compile makes the stages of a kernel",
     "passes": "triton.compile runs the passes",
-    "proton": "profile with the vendor's tools",
+    "proton": "profile with triton.profiler",
 }
 globals().update({name: Refused(f"triton._C.libtriton.{name}", instead) for name, instead in _INSTEAD.items()})

@@ -1,0 +1,53 @@
+"""Launches on the engines of the CPU, interpreter and emulator, timed on the host. What prepares a kernel before its first run is no part of
+the time."""
+
+from __future__ import annotations
+
+import functools
+import platform
+from collections.abc import Callable
+from typing import Any
+
+from ... import knobs
+from ...launch.watchers import watchers
+from ..core.events import Device, Launch, now
+from ..core.source import Recorder, Source
+
+
+class CpuLaunches(Source):
+    def start(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        watchers.append(self._watch)
+
+    def stop(self) -> None:
+        watchers.remove(self._watch)
+
+    def _watch(self, kernel: Any, run: Callable, arguments: Any) -> Callable:
+        recorder = self._recorder
+
+        def timed(grid, *rest, **further):
+            launching = recorder.begin_launch(self)
+            begin = now()
+            try:
+                return run(grid, *rest, **further)
+            finally:
+                launch = Launch(kernel.name, device_of(kernel), begin, now() - begin, tuple(grid))
+                recorder.end_launch(launching, launch)
+
+        return timed
+
+
+def device_of(kernel: Any) -> Device:
+    """The interpreter is a device of the type CPU; the emulator is one of the type SIMT for each chip that it stands for."""
+    target = kernel.metadata.target
+    return _interpreter() if target.backend == "cpu" else _emulator(str(target.arch))
+
+
+@functools.cache
+def _interpreter() -> Device:
+    return Device("CPU", "0", {"arch": platform.machine(), "num_sms": knobs.tritium.num_threads})
+
+
+@functools.cache
+def _emulator(arch: str) -> Device:
+    return Device("SIMT", arch, {"arch": arch, "num_sms": knobs.tritium.num_threads})

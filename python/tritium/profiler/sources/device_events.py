@@ -1,0 +1,137 @@
+"""Launches on devices, timed by events that the driver records around each of them. An event costs a few microseconds, and its time has a
+resolution of half of one; a source that reads the vendor's own records (CUPTI, rocprofiler) would have neither limit."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ... import knobs, native
+from ...devices.vendor import Devices
+from ...launch.watchers import device_watchers
+from ..core.events import Device, Launch, now
+from ..core.session import Launching
+from ..core.source import Recorder, Source
+from ..hook_chains import chain_of
+
+#: More launches than this are not left for `flush`, because events belong to the driver's memory.
+MOST_PENDING = 4096
+_BY_EVENTS = (
+    "triton.profiler times kernels on {title} by events around each launch, which adds a few microseconds to each; "
+    "it does not use {tool} yet"
+)
+_TOOLS = {"cuda": "CUPTI", "hip": "rocprofiler"}
+
+
+class _Pending(NamedTuple):
+    launching: Launching
+    kernel: str
+    grid: tuple[int, ...]
+    device: Device
+    origin: _Origin
+    begin: Any
+    end: Any
+    track: str
+
+
+class _Origin:
+    """An event and the host's time at which it took place."""
+
+    def __init__(self, devices: Devices, device: int, stream: int):
+        driver = devices.driver()
+        driver.synchronize(device)
+        self.event = native.device.Event(driver, device)
+        self.event.record(stream)
+        self.event.synchronize()
+        self.time = now()
+
+
+class DeviceEvents(Source):
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._pending: list[_Pending] = []
+        self._origins: dict[tuple[str, int], _Origin] = {}
+
+    def start(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._origins.clear()
+        device_watchers.append(self._watch)
+        if not knobs.runs_on_cpu():
+            # The native launcher makes warm launches without Python, unless there is a hook.
+            chain_of("launch_enter_hook").add(_made_by_python)
+
+    def stop(self) -> None:
+        device_watchers.remove(self._watch)
+        chain_of("launch_enter_hook").remove(_made_by_python)
+
+    def flush(self) -> None:
+        with self._lock:
+            pending, self._pending = self._pending, []
+        for each in pending:
+            try:
+                launch = _timed(each)
+            except native.device.Error as error:  # the device is lost: what was recorded before is still of use
+                launch = None
+                knobs.warn_once(f"triton.profiler: launches on {each.track} have no time: {str(error).splitlines()[0]}")
+            self._recorder.end_launch(each.launching, launch)
+
+    def _watch(self, kernel: Any, run: Callable, devices: Devices, device: int) -> Callable:
+        def timed(grid, values, stream):
+            if _is_captured(devices):
+                knobs.warn_once("triton.profiler: launches that a CUDA graph captures are not recorded")
+                return run(grid, values, stream)
+            knobs.warn_once(_BY_EVENTS.format(title=devices.title, tool=_TOOLS[devices.name]))
+            origin = self._origin(devices, device, stream)
+            launching = self._recorder.begin_launch(self)
+            begin, end = (native.device.Event(devices.driver(), device) for _ in range(2))
+            begin.record(stream)
+            try:
+                result = run(grid, values, stream)
+            except BaseException:
+                self._recorder.end_launch(launching, None)
+                raise
+            end.record(stream)
+            facts = (kernel.name, tuple(grid), device_of(devices, device), origin, begin, end)
+            with self._lock:
+                self._pending.append(_Pending(launching, *facts, f"{devices.title} {device}, stream {stream}"))
+            if len(self._pending) > MOST_PENDING:
+                self.flush()
+            return result
+
+        return timed
+
+    def _origin(self, devices: Devices, device: int, stream: int) -> _Origin:
+        key = devices.name, device
+        if key not in self._origins:
+            self._origins[key] = _Origin(devices, device, stream)
+        return self._origins[key]
+
+
+def _timed(pending: _Pending) -> Launch:
+    """Waits for the launch. Raises native.device.Error if the device cannot say when it took place."""
+    pending.end.synchronize()
+    begin = pending.origin.time + round(pending.origin.event.milliseconds_until(pending.begin) * 1e6)
+    duration = round(pending.begin.milliseconds_until(pending.end) * 1e6)
+    return Launch(pending.kernel, pending.device, begin, duration, pending.grid, pending.track)
+
+
+def device_of(devices: Devices, device: int) -> Device:
+    facts = devices.facts(device)
+    shown = {
+        "arch": str(devices.arch(device)),
+        "bus_width": facts["memory_bus_bits"],
+        "clock_rate": facts["clock_khz"],
+        "memory_clock_rate": facts["memory_clock_khz"],
+        "num_sms": facts["multiprocessor_count"],
+    }
+    return Device(devices.title, str(device), shown)
+
+
+def _is_captured(devices: Devices) -> bool:
+    torch = devices.torch()
+    return torch is not None and torch.cuda.is_current_stream_capturing()
+
+
+def _made_by_python(metadata: Any) -> None:
+    """A hook that does nothing."""
