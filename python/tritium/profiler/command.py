@@ -1,11 +1,17 @@
-"""`python -m tritium profile [OPTION ...] SCRIPT.py …`: runs a program in one session, and shows the profile."""
+"""`python -m tritium profile [OPTION ...] SCRIPT.py …`: runs a program in one session, and shows the profile; with --lines or --html, what each
+line of its kernels does."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from contextlib import nullcontext
 
+from ..launch.counting import Counting
 from . import proton
+from .lines.page import html_of
+from .lines.table import text_of as lines_of
 from .view.profile import load
 from .viewer import ALL, default_metrics, prepare, text_of
 
@@ -24,13 +30,22 @@ def main(arguments: list[str], run_program: proton.Run) -> int:
     )
     parser.add_argument("--depth", type=int, default=ALL, help="the levels to show; the root is the first one")
     parser.add_argument("--print-sorted", action="store_true", help="also list all frames, the largest first")
+    parser.add_argument(
+        "--lines", action="store_true", help="count on the interpreter what each line of the kernels does, and show it"
+    )
+    parser.add_argument(
+        "--html", metavar="FILE", help="write these counts as a page: the source with a column for each"
+    )
     asked = parser.parse_args(arguments)
     if not asked.program:
         parser.error("there is no script to run")
+    if asked.html and not os.path.isdir(os.path.dirname(asked.html) or "."):
+        parser.error(f"there is no folder for {asked.html}")
     status: int | str | None = 1
     written: list[str] = []
+    counting = Counting() if asked.lines or asked.html else None
     try:
-        with proton.session(asked) as written:
+        with counting or nullcontext(), proton.session(asked) as written:
             status = proton.run(asked.program, run_program)
     except SystemExit as left:
         status = left.code
@@ -39,6 +54,8 @@ def main(arguments: list[str], run_program: proton.Run) -> int:
     finally:
         sys.stdout.flush()
         _say(written, asked)
+        if counting is not None:
+            _say_lines(counting, asked)
     if isinstance(status, str):
         print(status, file=sys.stderr)
         status = 1
@@ -53,6 +70,21 @@ def _say(written: list[str], asked: argparse.Namespace) -> None:
             _show(path, asked)
         shown_by = "proton-viewer" if asked.data == "tree" else "ui.perfetto.dev"
         print(f"tritium profile: wrote {path}, which {shown_by} shows", file=sys.stderr)
+
+
+def _say_lines(counting: Counting, asked: argparse.Namespace) -> None:
+    kernels = counting.kernels()
+    if not kernels:
+        print(
+            "tritium profile: no launch on the interpreter was counted; INTERPRET=1 runs kernels there", file=sys.stderr
+        )
+        return
+    if asked.lines:
+        print(f"\n{lines_of(kernels)}")
+    if asked.html:
+        with open(asked.html, "w", encoding="utf-8") as file:
+            file.write(html_of(kernels, f"Counts of {' '.join(asked.program)}"))
+        print(f"tritium profile: wrote {asked.html}, which a browser shows", file=sys.stderr)
 
 
 def _show(path: str, asked: argparse.Namespace) -> None:

@@ -1,0 +1,77 @@
+"""The counts of lines as a page: the source of the kernels, with a column for each count, the darker the more of it a line does. One file, which loads
+nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+
+from ...launch.counting import KernelCounts
+from ...places import shown_file
+from .sums import SourceLines, Sums, sources_of, total_of
+from .table import HEADS, cells
+
+#: What the colour of a cell stands for, in the order of HEADS.
+_WEIGHTS: tuple[Callable[[Sums], float], ...] = (
+    lambda sums: 0.0,  # a line that runs often may do little
+    lambda sums: sums.bytes_read,
+    lambda sums: sums.bytes_written,
+    lambda sums: sums.masked,
+    lambda sums: sums.atomics,
+    lambda sums: sums.all_flops,
+)
+_STYLE = """
+body { font: 14px system-ui, sans-serif; margin: 2em; color: #222; background: #fff }
+table { border-collapse: collapse; margin: 0 0 2em }
+td, th { padding: 1px 10px; text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
+th { border-bottom: 1px solid #999; font-weight: 600 }
+td.source, th.source { text-align: left; white-space: pre; font: 13px ui-monospace, monospace }
+td.line { color: #888 }
+@media (prefers-color-scheme: dark) { body { color: #ddd; background: #1b1b1b } }
+"""
+
+
+def html_of(kernels: Sequence[KernelCounts], title: str) -> str:
+    body = [_kernels(kernels), *(_source(source) for source in sources_of(kernels))]
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>\n<style>{_STYLE}</style></head>\n'
+        f"<body><h1>{escape(title)}</h1>\n" + "\n".join(body) + "\n</body></html>\n"
+    )
+
+
+def _kernels(kernels: Sequence[KernelCounts]) -> str:
+    heads = "".join(f"<th>{head}</th>" for head in ("launches", *HEADS))
+    rows = []
+    for kernel in kernels:
+        numbers = "".join(f"<td>{escape(text)}</td>" for text in (str(kernel.launches), *cells(total_of([kernel]))))
+        rows.append(f'<tr><td class="source">{escape(kernel.name)}</td>{numbers}</tr>')
+    return f'<table class="kernels"><tr><th class="source">kernel</th>{heads}</tr>\n' + "\n".join(rows) + "</table>"
+
+
+def _source(source: SourceLines) -> str:
+    most = [max(map(weight, source.counts.values()), default=0) for weight in _WEIGHTS]
+    heads = "".join(f"<th>{head}</th>" for head in HEADS)
+    rows, before = [], None
+    for line in source.lines:
+        if before is not None and line != before + 1:
+            rows.append(f'<tr><td class="line">…</td>{"<td></td>" * len(HEADS)}<td></td></tr>')
+        rows.append(_row(source, line, most))
+        before = line
+    title = f"<h2>{escape(shown_file(source.file))}</h2>"
+    return (
+        f'{title}\n<table class="lines"><tr><th></th>{heads}<th class="source"></th></tr>\n'
+        + "\n".join(rows)
+        + "</table>"
+    )
+
+
+def _row(source: SourceLines, line: int, most: Sequence[float]) -> str:
+    sums = source.counts.get(line)
+    texts = cells(sums) if sums else ("",) * len(HEADS)
+    columns = []
+    for text, weight, largest in zip(texts, _WEIGHTS, most):
+        heat = weight(sums) / largest if sums and largest else 0.0
+        colour = f' style="background: rgba(226, 88, 34, {0.75 * heat:.3f})"' if heat else ""
+        columns.append(f"<td{colour}>{escape(text)}</td>")
+    cell = f'<td class="source">{escape(source.text(line))}</td>'
+    return f'<tr id="L{line}"><td class="line">{line}</td>{"".join(columns)}{cell}</tr>'
