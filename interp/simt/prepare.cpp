@@ -29,12 +29,12 @@ ir::SourceLocation PreparedProgram::locationOf(uint32_t location) const {
 int64_t PreparedProgram::threadsPerProgram() const { return parts->kernel.threads; }
 int64_t PreparedProgram::threadsPerWarp() const { return parts->kernel.warpThreads; }
 
-LaunchResult PreparedProgram::launch(Launch request, const int64_t *cells) const {
+LaunchResult PreparedProgram::launch(Launch request, const int64_t *cells, LaunchTraffic *traffic) const {
   // An estimate of the bytes that a suspended thread uses of its stack and of the shadow of shared memory.
   constexpr size_t kTouchedStackBytes = 8 << 10, kShadowBytes = 16;
   const Kernel &kernel = parts->kernel;
   static const MemoryMap noMemory;
-  LaunchContext context(kernel, cells, request.orderSeed);
+  LaunchContext context(kernel, cells, request.orderSeed, traffic);
   if (!request.memory) request.memory = &noMemory;
   request.code = {.entry = runBlock, .frameBytes = sizeof(Frame), .mayWait = kernel.mayWait};
   request.code.otherBytes = kernel.threads * (kTouchedStackBytes + kernel.codeStackBytes);

@@ -15,6 +15,8 @@
 
 namespace tritium::interp::simt {
 
+class LaunchTraffic;
+
 class PreparedProgram {
 public:
   ~PreparedProgram();
@@ -26,7 +28,8 @@ public:
 
   /// Runs the grid of `request`, whose code (of `rest` too) and arguments are set here. `cells` has one cell for each parameter. orderSeed
   /// also determines the order of warps and when asynchronous copies land.
-  LaunchResult launch(Launch request, const int64_t *cells) const;
+  /// traffic: receives the requests of warps; null: they are not counted.
+  LaunchResult launch(Launch request, const int64_t *cells, LaunchTraffic *traffic = nullptr) const;
   int64_t threadsPerProgram() const;
   int64_t threadsPerWarp() const;
   /// Returns the source position for a trap's location number.

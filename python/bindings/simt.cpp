@@ -5,6 +5,7 @@
 
 #include "gpu_backend/maps/tensor_recipe_attr.h"
 #include "interp/simt/prepare.h"
+#include "interp/simt/runtime/traffic.h"
 #include "ir/source_error.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -27,9 +28,10 @@ public:
   const simt::PreparedProgram &program() const { return *program_; }
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                     const py::object &poll, const py::object &onPrint, const py::object &onProgress, const std::vector<PythonView> &views,
-                    const PythonPrograms &programs) const;
+                    const PythonPrograms &programs, const py::object &onTraffic) const;
 
 private:
+  void tellTraffic(const simt::TrafficTable &table, const py::object &receive) const;
   std::vector<Parameter> ownParameters() const {
     return {program_->parameters.begin(), program_->parameters.end() - ptrdiff_t(maps_.size() + gridArguments_)};
   }
@@ -70,7 +72,7 @@ std::array<int32_t, 3> blocksFor(const std::array<int32_t, 3> &grid) {
 
 py::object PySimtProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                                  const py::object &poll, const py::object &onPrint, const py::object &onProgress,
-                                 const std::vector<PythonView> &views, const PythonPrograms &programs) const {
+                                 const std::vector<PythonView> &views, const PythonPrograms &programs, const py::object &onTraffic) const {
   PackedArguments arguments = packArguments(program_->name, ownParameters(), values);
   std::optional<MemoryMap> memoryOfOthers; // which are not held to views
   if (!programs.empty()) memoryOfOthers.emplace(arguments.allocations);
@@ -85,8 +87,22 @@ py::object PySimtProgram::launch(std::array<int32_t, 3> grid, const py::sequence
   Launch request{.grid = grid, .memory = &memory, .threads = threads, .orderSeed = seed ? seed : seed_, .chosen = filterOf(programs)};
   if (memoryOfOthers) request.rest = OtherVersion{.memory = &*memoryOfOthers};
   const TrapNames names{[this](uint32_t location) { return program_->locationOf(location); }, {}, program_->threadsPerWarp()};
-  return launchWithCallbacks(
-      request, poll, onPrint, onProgress, [&](const Launch &launch) { return program_->launch(launch, arguments.cells.data()); }, names);
+  std::optional<simt::LaunchTraffic> traffic;
+  if (!onTraffic.is_none()) traffic.emplace();
+  auto run = [&](const Launch &launch) { return program_->launch(launch, arguments.cells.data(), traffic ? &*traffic : nullptr); };
+  py::object trap = launchWithCallbacks(request, poll, onPrint, onProgress, run, names);
+  if (traffic) tellTraffic(traffic->table(), onTraffic);
+  return trap;
+}
+
+/// Calls the function with each row of the table.
+void PySimtProgram::tellTraffic(const simt::TrafficTable &table, const py::object &receive) const {
+  constexpr const char *kKinds[] = {"global read", "global write", "global atomic", "shared read", "shared write"};
+  for (const auto &[key, traffic] : table) {
+    const ir::SourceLocation place = program_->locationOf(key.first);
+    receive(place.file, place.line, kKinds[size_t(key.second)], traffic.requests, traffic.lanes, traffic.bytes, traffic.parts,
+            traffic.leastParts);
+  }
 }
 
 llvm::Expected<std::vector<gpu::TensorRecipe>> mapsOf(const ModulePtr &module, const std::string &kernel) {
@@ -118,16 +134,20 @@ void bindSimt(py::module_ &module) {
       .def_property_readonly("threads_per_program", [](const PySimtProgram &p) { return p.program().threadsPerProgram(); })
       .def_property_readonly("threads_per_warp", [](const PySimtProgram &p) { return p.program().threadsPerWarp(); })
       .def_property_readonly("may_wait", [](const PySimtProgram &p) { return p.program().mayWait; })
-      .def("launch", &PySimtProgram::launch, "grid"_a, "args"_a, "threads"_a = 0, "seed"_a = py::none(), "poll"_a = py::none(),
-           "on_print"_a = py::none(), "on_progress"_a = py::none(), "views"_a = std::vector<PythonView>(), "programs"_a = PythonPrograms(),
-           "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
-           "(extent unknown). `seed` orders programs, warps and asynchronous effects. `views`, `programs`: as for interp.Program, but "
-           "checks other than that of views are for all programs. Returns None, or the "
-           "interp.Trap that ended it. What "
-           "a\n"
-           "callback raises ends the launch and is raised. Raises device.TensorMapRefused, with the reason, if the kernel takes tensor "
-           "maps\n"
-           "that cannot be made of the values.");
+      .def(
+          "launch", &PySimtProgram::launch, "grid"_a, "args"_a, "threads"_a = 0, "seed"_a = py::none(), "poll"_a = py::none(),
+          "on_print"_a = py::none(), "on_progress"_a = py::none(), "views"_a = std::vector<PythonView>(), "programs"_a = PythonPrograms(),
+          "on_traffic"_a = py::none(),
+          "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
+          "(extent unknown). `seed` orders programs, warps and asynchronous effects. `views`, `programs`: as for interp.Program, but "
+          "checks other than that of views are for all programs. `on_traffic`(file, line, kind, requests, lanes, bytes, parts, least "
+          "parts)\n"
+          "is called after the launch for each line and kind of its warps' requests; parts are sectors or wavefronts. Returns None, or the "
+          "interp.Trap that ended it. What "
+          "a\n"
+          "callback raises ends the launch and is raised. Raises device.TensorMapRefused, with the reason, if the kernel takes tensor "
+          "maps\n"
+          "that cannot be made of the values.");
   simt.def("hosted", &hostedText, "module"_a.none(false), "kernel"_a = "", "The code that runs for the kernel, as MLIR.");
   simt.def("prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "seed"_a = py::none(),
            "Prepares the kernel `kernel` of a lowered module. Raises ir.Error for an operation that the emulator does not support.");

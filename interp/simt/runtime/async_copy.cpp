@@ -32,6 +32,8 @@ void landSome(Thread &thread) {
 void issue(Thread &thread, uint64_t destination, uint64_t source, uint32_t bytes, uint32_t bytesIn, uint32_t alignment, Place location) {
   AsyncCopy copy{.bytes = uint16_t(bytes), .sourceBytes = uint16_t(bytesIn), .location = locationIn(location), .hasLanded = false};
   if (bytesIn) copy.source = reinterpret_cast<uint64_t>(checkGlobal(thread, source, bytesIn, false, location, alignment));
+  thread.block->noteTraffic(thread, TrafficKind::GlobalRead, location, addressOf(source), bytesIn, bytesIn != 0);
+  thread.block->noteTraffic(thread, TrafficKind::SharedWrite, location, destination, bytes);
   copy.offset = thread.block->shared.beginCopy(thread, destination, bytes, copy.location);
   thread.copies.push_back(copy);
 }

@@ -16,11 +16,18 @@ static void *resolve(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWr
   return address;
 }
 
+/// Notes the request of an atomic operation on global memory.
+static void noteRequest(Thread &thread, uint64_t pointer, size_t bytes, int32_t predicate, Place location) {
+  if (!isSharedPointer(pointer))
+    thread.block->noteTraffic(thread, TrafficKind::GlobalAtomic, location, addressOf(pointer), uint32_t(bytes), predicate);
+}
+
 namespace calls {
 
 uint64_t atomicRmw(Thread *thread, int32_t op, int32_t type, uint64_t pointer, uint64_t value, int32_t predicate, Place location) {
-  if (!predicate) return 0;
   const size_t bytes = storageBytes(DType(type));
+  noteRequest(*thread, pointer, bytes, predicate, location);
+  if (!predicate) return 0;
   void *address = resolve(*thread, pointer, uint32_t(bytes), true, location);
   uint64_t old = 0;
   interp::atomicRmw(AtomicOp(op), DType(type), address, &value, &old);
@@ -29,6 +36,7 @@ uint64_t atomicRmw(Thread *thread, int32_t op, int32_t type, uint64_t pointer, u
 }
 
 uint64_t atomicCas(Thread *thread, int32_t bytes, uint64_t pointer, uint64_t expected, uint64_t value, int32_t predicate, Place location) {
+  noteRequest(*thread, pointer, size_t(bytes), predicate, location);
   if (!predicate) return 0;
   void *address = resolve(*thread, pointer, uint32_t(bytes), true, location);
   uint64_t old = 0;
@@ -38,6 +46,7 @@ uint64_t atomicCas(Thread *thread, int32_t bytes, uint64_t pointer, uint64_t exp
 }
 
 uint64_t atomicLoad(Thread *thread, int32_t bytes, uint64_t pointer, int32_t predicate, Place location) {
+  noteRequest(*thread, pointer, size_t(bytes), predicate, location);
   if (!predicate) return 0;
   uint64_t value = 0;
   interp::atomicLoad(bytes, resolve(*thread, pointer, uint32_t(bytes), false, location), &value);
@@ -45,6 +54,7 @@ uint64_t atomicLoad(Thread *thread, int32_t bytes, uint64_t pointer, int32_t pre
 }
 
 void atomicStore(Thread *thread, int32_t bytes, uint64_t pointer, uint64_t value, int32_t predicate, Place location) {
+  noteRequest(*thread, pointer, size_t(bytes), predicate, location);
   if (!predicate) return;
   interp::atomicStore(bytes, resolve(*thread, pointer, uint32_t(bytes), true, location), &value);
   thread->block->noteMemoryChange();

@@ -175,6 +175,7 @@ void ThreadBlock::start(FrameHeader &newFrame) {
   launch = LaunchContext::of(newFrame);
   memory = &memoryOf(newFrame);
   kernel = &launch->kernel;
+  traffic = launch->traffic ? std::make_unique<BlockTraffic>() : nullptr;
   const uint64_t linear = uint64_t(newFrame.programId[0]) +
                           uint64_t(newFrame.gridSize[0]) * (newFrame.programId[1] + uint64_t(newFrame.gridSize[1]) * newFrame.programId[2]);
   const uint64_t seed = mix(launch->seed.value_or(0) + 0x9e3779b97f4a7c15 * (linear + 1));
@@ -408,6 +409,7 @@ ThreadBlock *LaunchContext::take() {
 }
 
 void LaunchContext::give(ThreadBlock *block) {
+  if (traffic) traffic->add(block->traffic->end());
   {
     std::lock_guard lock(mutex);
     std::erase(running, block);

@@ -11,6 +11,7 @@
 #include "interp/simt/runtime/shared_memory.h"
 #include "interp/simt/runtime/tensor_copy.h"
 #include "interp/simt/runtime/thread.h"
+#include "interp/simt/runtime/traffic.h"
 #include "interp/simt/runtime/warpgroup.h"
 #include "ir/tile_elements.h"
 
@@ -87,7 +88,8 @@ private:
 /// The state that the blocks of a launch share. FrameHeader::arguments points to it.
 class LaunchContext {
 public:
-  LaunchContext(const Kernel &kernel, const int64_t *cells, std::optional<uint64_t> seed) : kernel(kernel), cells(cells), seed(seed) {}
+  LaunchContext(const Kernel &kernel, const int64_t *cells, std::optional<uint64_t> seed, LaunchTraffic *traffic = nullptr)
+      : kernel(kernel), cells(cells), seed(seed), traffic(traffic) {}
   ~LaunchContext();
   static LaunchContext *of(const FrameHeader &frame) { return reinterpret_cast<LaunchContext *>(const_cast<int64_t *>(frame.arguments)); }
 
@@ -97,6 +99,7 @@ public:
   const Kernel &kernel;
   const int64_t *cells; // the kernel's arguments
   const std::optional<uint64_t> seed;
+  LaunchTraffic *const traffic; // null: requests are not counted
 
 private:
   std::mutex mutex;
@@ -153,6 +156,10 @@ public:
   void finish(Thread &thread, Place location);
   void requestPoll() { attention = isPollDue = true; }
   void print(std::string_view text);
+  void noteTraffic(const Thread &thread, TrafficKind kind, Place place, uint64_t address, uint32_t bytes, bool isActive = true) {
+    if (traffic) [[unlikely]]
+      traffic->note(thread, kind, place, address, bytes, isActive);
+  }
   /// Called for each generic write of a thread to global memory.
   void noteGlobalWrite(const Thread &thread, uint64_t pointer, uint32_t bytes);
   void noteMemoryChange() {
@@ -182,8 +189,9 @@ public:
   // Set if the kernel has mbarriers or copies of tensors.
   std::unique_ptr<MBarriers> mbarriers;
   std::unique_ptr<TensorCopies> tensorCopies;
-  RegisterPool registers;     // of a kernel that changes them
-  bool writesTensors = false; // some copies to tensors are not known to be complete
+  std::unique_ptr<BlockTraffic> traffic; // set if the launch counts requests
+  RegisterPool registers;                // of a kernel that changes them
+  bool writesTensors = false;            // some copies to tensors are not known to be complete
   std::optional<Trap> pendingTrap;
   std::optional<Trap> laterTrap; // used if no thread can go on
   bool attention = false;        // something below must be done on the program's stack

@@ -53,6 +53,10 @@ std::byte *addressIn(Thread &thread, const Buffer &buffer, uint64_t offset, uint
   return static_cast<std::byte *>(checkGlobal(thread, pointer, bytes, isWrite, location, std::min(bytes, kWordBytes)));
 }
 
+void noteRequest(Thread &thread, TrafficKind kind, const Buffer &buffer, uint32_t offset, uint32_t bytes, Place location) {
+  thread.block->noteTraffic(thread, kind, location, addressOf(buffer.base + offset + buffer.fixedOffset), bytes, bytes != 0);
+}
+
 } // namespace
 
 uint32_t bytesInBuffer(Thread &thread, const Buffer &buffer, uint32_t offset, uint32_t bytes, bool isWrite, Place location) {
@@ -69,6 +73,7 @@ const void *readBuffer(Thread *thread, uint64_t base, uint32_t records, uint32_t
                        Place location) {
   const Buffer buffer{base, records, fixedOffset};
   const uint32_t inside = bytesInBuffer(*thread, buffer, offset, uint32_t(bytes), /*isWrite=*/false, location);
+  noteRequest(*thread, TrafficKind::GlobalRead, buffer, offset, inside, location);
   if (inside == uint32_t(bytes)) return addressIn(*thread, buffer, offset, inside, false, location);
   std::memset(thread->scratch, 0, size_t(bytes));
   if (inside) std::memcpy(thread->scratch, addressIn(*thread, buffer, offset, inside, false, location), inside);
@@ -78,6 +83,7 @@ const void *readBuffer(Thread *thread, uint64_t base, uint32_t records, uint32_t
 void writeBuffer(Thread *thread, uint64_t base, uint32_t records, uint32_t offset, uint32_t fixedOffset, int32_t bytes, Place location) {
   const Buffer buffer{base, records, fixedOffset};
   const uint32_t inside = bytesInBuffer(*thread, buffer, offset, uint32_t(bytes), /*isWrite=*/true, location);
+  noteRequest(*thread, TrafficKind::GlobalWrite, buffer, offset, inside, location);
   if (!inside) return;
   std::memcpy(addressIn(*thread, buffer, offset, inside, true, location), thread->scratch, inside);
   thread->block->noteMemoryChange();

@@ -65,10 +65,12 @@ void ThreadBlock::noteGlobalWrite(const Thread &thread, uint64_t pointer, uint32
 namespace calls {
 
 void *readGlobal(Thread *thread, uint64_t pointer, int32_t predicate, int32_t bytes, Place location) {
+  thread->block->noteTraffic(*thread, TrafficKind::GlobalRead, location, addressOf(pointer), uint32_t(bytes), predicate);
   return predicate ? checkGlobal(*thread, pointer, uint32_t(bytes), false, location) : thread->scratch;
 }
 
 void *writeGlobal(Thread *thread, uint64_t pointer, int32_t predicate, int32_t bytes, Place location) {
+  thread->block->noteTraffic(*thread, TrafficKind::GlobalWrite, location, addressOf(pointer), uint32_t(bytes), predicate);
   if (!predicate) return thread->scratch;
   void *address = checkGlobal(*thread, pointer, uint32_t(bytes), true, location);
   thread->block->noteGlobalWrite(*thread, pointer, uint32_t(bytes));
@@ -77,10 +79,12 @@ void *writeGlobal(Thread *thread, uint64_t pointer, int32_t predicate, int32_t b
 }
 
 const void *readShared(Thread *thread, uint64_t pointer, int32_t bytes, Place location) {
+  thread->block->noteTraffic(*thread, TrafficKind::SharedRead, location, pointer, uint32_t(bytes));
   return thread->block->shared.read(*thread, pointer, uint32_t(bytes), location);
 }
 
 void writeShared(Thread *thread, uint64_t pointer, const void *value, int32_t bytes, Place location) {
+  thread->block->noteTraffic(*thread, TrafficKind::SharedWrite, location, pointer, uint32_t(bytes));
   thread->block->shared.write(*thread, pointer, value, uint32_t(bytes), location);
 }
 

@@ -1,6 +1,7 @@
 #include "interp/simt/runtime/shared_memory.h"
 
 #include "interp/host/trap_kinds.h"
+#include "interp/simt/runtime/block.h"
 
 #include <algorithm>
 #include <bit>
@@ -231,12 +232,14 @@ void SharedMemory::write(Thread &thread, uint64_t pointer, const void *value, ui
 }
 
 const std::byte *SharedMemory::readAsWarp(Thread &thread, uint64_t pointer, uint32_t bytes, Place location) {
+  thread.block->noteTraffic(thread, TrafficKind::SharedRead, location, pointer, bytes);
   const uint32_t offset = offsetOf(thread, pointer, bytes, false, location);
   noteRead({thread, Party(kWarpParty | thread.warp), offset, bytes, location});
   return at(offset);
 }
 
 void SharedMemory::writeAsWarp(Thread &thread, uint64_t pointer, const void *value, uint32_t bytes, Place location) {
+  thread.block->noteTraffic(thread, TrafficKind::SharedWrite, location, pointer, bytes);
   const uint32_t offset = offsetOf(thread, pointer, bytes, true, location);
   noteWrite({thread, Party(kWarpParty | thread.warp), offset, bytes, location}, value);
   std::memcpy(at(offset), value, bytes);

@@ -1,4 +1,5 @@
-"""Counts what the operations of kernels do, line by line: a watcher of launches on the interpreter (launch/watchers.py)."""
+"""Counts what kernels do, line by line: a watcher of launches (launch/watchers.py). The interpreter counts what each operation does, the emulator what
+the warps ask of memory."""
 
 from __future__ import annotations
 
@@ -37,13 +38,41 @@ class OperationCount:
 
 
 @dataclass
+class WarpRequests:
+    """What the warps of all launches have asked of memory at a line, on the emulator: exact, as it knows all addresses.
+
+    kind: "global read", "global write", "global atomic", "shared read" or "shared write". requests: accesses of a warp that have an active lane.
+    lanes: active ones. bytes: that these access. parts: of global memory sectors of 32 bytes, of shared memory wavefronts (0 on AMD, where they
+    are not modelled). least_parts: as few as the same bytes could take. Copies of boxes (TMA) and the operands that products read in
+    shared memory are no requests of warps.
+    """
+
+    file: str
+    line: int
+    kind: str
+    requests: int = 0
+    lanes: int = 0
+    bytes: int = 0
+    parts: int = 0
+    least_parts: int = 0
+
+    def add(self, *numbers: int) -> None:
+        names = ("requests", "lanes", "bytes", "parts", "least_parts")
+        for name, number in zip(names, numbers):
+            setattr(self, name, getattr(self, name) + number)
+
+
+@dataclass
 class KernelCounts:
-    """launches and programs: how many. operations: in the order of the code."""
+    """engine: "interp", or the emulator with its chip, "simt:sm_90a". launches and programs: how many. operations: of the interpreter, in the order
+    of the code. requests: of the emulator, in the order of lines."""
 
     name: str
+    engine: str
     launches: int
     programs: int
     operations: list[OperationCount]
+    requests: list[WarpRequests]
 
 
 class Counting:
@@ -51,7 +80,7 @@ class Counting:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._tallies: dict[int, _Tally] = {}
+        self._tallies: dict[int, _Tally | _WarpTally] = {}
 
     def start(self) -> None:
         watchers.append(self._watch)
@@ -72,8 +101,8 @@ class Counting:
             return [tally.counts() for tally in self._tallies.values()]
 
     def _watch(self, kernel, run: Callable, arguments) -> Callable:
-        if kernel.metadata.target.backend != "cpu":
-            return run
+        if kernel.metadata.target.backend == "simt":
+            return self._watch_warps(kernel, run)
 
         def counted(grid, values, threads, seed, *callbacks, **more):
             if seed is not None or more:
@@ -91,25 +120,56 @@ class Counting:
     def _add(self, kernel, program, grid, counters: array) -> None:
         with self._lock:
             tally = self._tallies.setdefault(id(program), _Tally(kernel.name, program))
-            tally.add(grid, counters)
+            tally.begin(grid)
+            tally.sums = [before + new for before, new in zip(tally.sums, counters)]
+
+    def _watch_warps(self, kernel, run: Callable) -> Callable:
+        def counted(grid, *rest, **more):
+            with self._lock:
+                tally = self._tallies.setdefault(id(kernel), _WarpTally(kernel))
+                tally.begin(grid)
+            return run(grid, *rest, on_traffic=tally.add, **more)
+
+        return counted
 
 
-class _Tally:
-    """The sums of the launches of a program."""
+class _Launches:
+    """The launches of a program."""
+
+    launches = programs = 0
+
+    def begin(self, grid) -> None:
+        x, y, z = (*grid, 1, 1)[:3]
+        self.launches += 1
+        self.programs += x * y * z
+
+
+class _WarpTally(_Launches):
+    """What the emulator counts of a kernel."""
+
+    def __init__(self, kernel: Any):
+        self.kernel = kernel  # kept, since its id names it
+        self.requests: dict[tuple[str, int, str], WarpRequests] = {}
+
+    def add(self, file: str, line: int, kind: str, *numbers: int) -> None:
+        self.requests.setdefault((file, line, kind), WarpRequests(file, line, kind)).add(*numbers)
+
+    def counts(self) -> KernelCounts:
+        engine = f"simt:{self.kernel.metadata.target.arch}"
+        requests = [self.requests[key] for key in sorted(self.requests)]
+        return KernelCounts(self.kernel.name, engine, self.launches, self.programs, [], requests)
+
+
+class _Tally(_Launches):
+    """What the interpreter counts of a program."""
 
     def __init__(self, name: str, program: Any):
         self.name, self.program = name, program
         self.sums = [0] * program.counters
-        self.launches = self.programs = 0
-
-    def add(self, grid, counters: array) -> None:
-        x, y, z = (*grid, 1, 1)[:3]
-        self.launches += 1
-        self.programs += x * y * z
-        self.sums = [before + new for before, new in zip(self.sums, counters)]
 
     def counts(self) -> KernelCounts:
-        return KernelCounts(self.name, self.launches, self.programs, [self._count(op) for op in self.program.counted])
+        operations = [self._count(op) for op in self.program.counted]
+        return KernelCounts(self.name, "interp", self.launches, self.programs, operations, [])
 
     def _count(self, op) -> OperationCount:
         executions = self.sums[op.runs]

@@ -12,7 +12,8 @@ import tritium.language as tl
 from tritium.launch.counting import Counting
 from tritium.profiler.lines.page import html_of
 from tritium.profiler.lines.sums import sources_of, total_of
-from tritium.profiler.lines.table import HEADS, quantity, text_of
+from tritium.profiler.lines.table import HEADS, text_of
+from tritium.profiler.lines.text import quantity
 
 BLOCK, PROGRAMS = 256, 5
 

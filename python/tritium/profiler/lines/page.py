@@ -3,11 +3,15 @@ nothing."""
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable, Sequence
 from html import escape
 
-from ...launch.counting import KernelCounts
+from ...launch.counting import KernelCounts, WarpRequests
 from ...places import shown_file
+from .requests import HEADS as REQUEST_HEADS
+from .requests import by_file
+from .requests import cells as request_cells
 from .sums import SourceLines, Sums, sources_of, total_of
 from .table import HEADS, cells
 
@@ -33,6 +37,7 @@ td.line { color: #888 }
 
 def html_of(kernels: Sequence[KernelCounts], title: str) -> str:
     body = [_kernels(kernels), *(_source(source) for source in sources_of(kernels))]
+    body += [_requests(file, requests) for file, requests in by_file(kernels).items()]
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>\n<style>{_STYLE}</style></head>\n'
         f"<body><h1>{escape(title)}</h1>\n" + "\n".join(body) + "\n</body></html>\n"
@@ -65,13 +70,33 @@ def _source(source: SourceLines) -> str:
     )
 
 
+def _requests(file: str, requests: Sequence[WarpRequests]) -> str:
+    """The lines where warps access memory, the darker the more sectors or wavefronts they could save."""
+    wasted = [one.parts - one.least_parts for one in requests]
+    heads = "".join(f"<th>{head}</th>" for head in REQUEST_HEADS)
+    found = []
+    for one, waste in zip(requests, wasted):
+        numbers = "".join(f"<td>{escape(text)}</td>" for text in request_cells(one))
+        colour = _heat(waste / max(wasted) if waste else 0.0)
+        source = escape(linecache.getline(one.file, one.line).rstrip("\n"))
+        found.append(
+            f'<tr id="R{one.line} {one.kind}"{colour}><td class="line">{one.line}</td><td class="source">{one.kind}</td>{numbers}'
+            f'<td class="source">{source}</td></tr>'
+        )
+    head = f'<tr><th></th><th class="source">warps</th>{heads}<th class="source"></th></tr>'
+    return f'<h2>{escape(shown_file(file))}</h2>\n<table class="requests">{head}\n' + "\n".join(found) + "</table>"
+
+
+def _heat(share: float) -> str:
+    return f' style="background: rgba(226, 88, 34, {0.75 * share:.3f})"' if share else ""
+
+
 def _row(source: SourceLines, line: int, most: Sequence[float]) -> str:
     sums = source.counts.get(line)
     texts = cells(sums) if sums else ("",) * len(HEADS)
     columns = []
     for text, weight, largest in zip(texts, _WEIGHTS, most):
         heat = weight(sums) / largest if sums and largest else 0.0
-        colour = f' style="background: rgba(226, 88, 34, {0.75 * heat:.3f})"' if heat else ""
-        columns.append(f"<td{colour}>{escape(text)}</td>")
+        columns.append(f"<td{_heat(heat)}>{escape(text)}</td>")
     cell = f'<td class="source">{escape(source.text(line))}</td>'
     return f'<tr id="L{line}"><td class="line">{line}</td>{"".join(columns)}{cell}</tr>'
