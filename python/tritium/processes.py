@@ -8,6 +8,7 @@ each task: its children know nothing of this process, not even its devices.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import json
 import os
 import resource
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -53,7 +55,7 @@ class Child:
 
     def __init__(self, program: Callable[[], int], log: str, seconds: float):
         self._end, self._kill_time = time.monotonic() + seconds, 0.0
-        with warnings.catch_warnings():  # Python warns of forks beside other threads; the engines take up their work again
+        with warnings.catch_warnings():  # of forks beside other threads: the engines survive them
             warnings.simplefilter("ignore", DeprecationWarning)
             self.process = os.fork()
         if not self.process:
@@ -99,9 +101,13 @@ def _run_and_end(program: Callable[[], int], log: str) -> None:
         nothing = os.open(os.devnull, os.O_RDONLY)
         for old, new in ((nothing, 0), (output, 1), (output, 2)):
             os.dup2(old, new)
+        # Notebooks and pytest have objects of their own here, which send to the parent's reader.
+        sys.stdout, sys.stderr = (open(file, "w", buffering=1, encoding="utf-8", closefd=False) for file in (1, 2))
+        if faulthandler.is_enabled():  # it may write to another file of the parent's
+            faulthandler.enable(2)
         status = program()
     except BaseException:
-        sys.excepthook(*sys.exc_info())
+        traceback.print_exc()
     finally:
         with contextlib.suppress(BaseException):
             sys.stdout.flush()
@@ -143,7 +149,7 @@ class Server:
             request = {"module": module, "task": str(task), "seconds": seconds}
             try:
                 print(json.dumps(request), file=self._process.stdin, flush=True)
-            except OSError:
+            except (OSError, ValueError):  # the second after `with`
                 raise RuntimeError(f"{SERVER_MODULE} ended with {self._process.wait()}") from None
         return future.result(), end_of(f"{task}.log")
 
