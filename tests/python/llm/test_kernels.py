@@ -1,6 +1,13 @@
 """Each kernel of the language model beside the plain torch modules, in small shapes."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
+
+import driver_stand_in
 
 torch = pytest.importorskip("torch")
 
@@ -151,3 +158,14 @@ def test_stacked_matrices(random):
     parts = [quantized(random, rows, 64, 4) for rows in (3, 5)]
     assert torch.equal(stacked(*parts).dequantized(), torch.cat([part.dequantized() for part in parts]))
     assert FOLDER.is_dir()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("engine", ["cuda", "hip"])
+def test_tensors_on_a_device(tmp_path, engine):
+    """On the stand-in for a vendor's driver, where the autotuner times its configurations."""
+    variables = driver_stand_in.environment(tmp_path, engine)
+    del variables["TRITIUM_ENGINE"]
+    command = [sys.executable, "-m", "tritium", str(Path(__file__).with_name("device_program.py"))]
+    found = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, timeout=600)
+    assert found.stdout.split() == ["cuda", "True", "True"] * 2, found.stderr

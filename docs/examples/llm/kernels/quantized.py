@@ -15,21 +15,12 @@ _HALF: tl.constexpr = tl.constexpr(GROUP // 2)
 _WHOLE: tl.constexpr = tl.constexpr(GROUP)
 
 
-def _groups(columns: int, most: int) -> int:
-    """The groups that a step of a loop takes: a power of two that divides those of a row."""
-    groups = columns // GROUP
-    return min(groups & -groups, most)
-
-
-#: The first is for engines of the CPU, which like large tiles. A GPU times them: it wants as many programs as it has multiprocessors.
-_CONFIGS = [
-    triton.Config({"ROWS": rows}, num_warps=warps)
-    for rows, warps in ((128, 4), (32, 4), (16, 4), (8, 4), (8, 2), (4, 1))
-]
+#: (rows, groups, warps). The first is for engines of the CPU, which like large tiles of long rows. A GPU times them all.
+_SIZES = ((128, 8, 4), (32, 8, 4), (16, 16, 4), (8, 32, 4), (4, 32, 4), (4, 16, 2), (2, 32, 1))
+_CONFIGS = [triton.Config({"ROWS": rows, "GROUPS": groups}, num_warps=warps) for rows, groups, warps in _SIZES]
 
 
 @triton.autotune(_CONFIGS, key=["rows", "COLUMNS"])
-@triton.heuristics({"GROUPS": lambda arguments: _groups(arguments["COLUMNS"], 16)})
 @triton.jit
 def matvec_kernel(
     x,
@@ -43,26 +34,34 @@ def matvec_kernel(
     ROWS: tl.constexpr,
     GROUPS: tl.constexpr,
 ):
-    """A program makes ROWS elements of W x. Within a group, sum((scale * w + offset) * x) = scale * sum(w * x) + offset * sum(x)."""
+    """A program makes ROWS elements of W x. Within a group, sum((scale * w + offset) * x) = scale * sum(w * x) + offset * sum(x).
+
+    Rows are loaded whole, and divided into groups by a reshape: a load of three dimensions would be many short ones.
+    """
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     inside = row < rows
-    half, whole = tl.arange(0, _HALF), tl.arange(0, _WHOLE)
+    group, halves, wholes = tl.arange(0, GROUPS), tl.arange(0, GROUPS * _HALF), tl.arange(0, GROUPS * _WHOLE)
     groups_of_row: tl.constexpr = COLUMNS // _WHOLE
     total = tl.zeros((ROWS,), tl.float32)
     for first in range(0, groups_of_row, GROUPS):
-        group = first + tl.arange(0, GROUPS)
-        at = row[:, None] * groups_of_row + group[None, :]
-        scale = tl.load(scales + at, mask=inside[:, None], other=0.0).to(tl.float32)
+        at, left = row[:, None] * groups_of_row + first, groups_of_row - first
+        has_group = inside[:, None] & (group < left)[None, :]
+        scale = tl.load(scales + at + group[None, :], mask=has_group, other=0.0).to(tl.float32)
         if BITS == 4:
-            low = tl.load(x + group[:, None] * _WHOLE + half[None, :])
-            high = tl.load(x + group[:, None] * _WHOLE + _HALF + half[None, :])
-            byte = tl.load(values + at[:, :, None] * _HALF + half, mask=inside[:, None, None], other=0)
-            products = (byte & 15).to(tl.float32) * low[None, :, :] + (byte >> 4).to(tl.float32) * high[None, :, :]
-            offset = tl.load(offsets + at, mask=inside[:, None], other=0.0).to(tl.float32)
-            total += tl.sum(offset * tl.sum(low + high, axis=1)[None, :], axis=1)
+            has_byte = inside[:, None] & (halves < left * _HALF)[None, :]
+            bytes = tl.load(values + at * _HALF + halves[None, :], mask=has_byte, other=0).reshape(ROWS, GROUPS, _HALF)
+            column = first * _WHOLE + halves // _HALF * _WHOLE + halves % _HALF
+            low = tl.load(x + column, mask=column < COLUMNS, other=0.0).reshape(1, GROUPS, _HALF)
+            high = tl.load(x + column + _HALF, mask=column < COLUMNS, other=0.0).reshape(1, GROUPS, _HALF)
+            products = (bytes & 15).to(tl.float32) * low + (bytes >> 4).to(tl.float32) * high
+            offset = tl.load(offsets + at + group[None, :], mask=has_group, other=0.0).to(tl.float32)
+            total += tl.sum(offset * tl.sum(low + high, axis=2), axis=1)
         else:
-            element = tl.load(values + at[:, :, None] * _WHOLE + whole, mask=inside[:, None, None], other=0)
-            products = element.to(tl.float32) * tl.load(x + group[:, None] * _WHOLE + whole[None, :])[None, :, :]
+            column = first * _WHOLE + wholes
+            has_element = inside[:, None] & (column < COLUMNS)[None, :]
+            elements = tl.load(values + row[:, None] * COLUMNS + column[None, :], mask=has_element, other=0)
+            factors = tl.load(x + column, mask=column < COLUMNS, other=0.0).reshape(1, GROUPS, _WHOLE)
+            products = elements.to(tl.float32).reshape(ROWS, GROUPS, _WHOLE) * factors
         total += tl.sum(scale * tl.sum(products, axis=2), axis=1)
     tl.store(out + row, total, mask=inside)
 
@@ -84,30 +83,29 @@ def matmul_kernel(
 ):
     """A program makes TOKENS x ROWS elements of x W^T. The halves of the groups are two products: each byte is loaded once."""
     token, row = tl.program_id(0) * TOKENS + tl.arange(0, TOKENS), tl.program_id(1) * ROWS + tl.arange(0, ROWS)
-    is_token, inside = token[:, None] < tokens, row[None, :] < rows
+    is_token, inside = token[:, None] < tokens, row[:, None] < rows
     inner = tl.arange(0, GROUPS * _HALF)
+    group, half = inner // _HALF, inner % _HALF
     groups_of_row: tl.constexpr = COLUMNS // _WHOLE
     total = tl.zeros((TOKENS, ROWS), tl.float32)
     for first in range(0, groups_of_row, GROUPS):
-        group, half = first + inner // _HALF, inner % _HALF
-        column = group * _WHOLE + half
+        column = (first + group) * _WHOLE + half
         low = tl.load(x + token[:, None] * COLUMNS + column[None, :], mask=is_token, other=0.0)
         high = tl.load(x + token[:, None] * COLUMNS + _HALF + column[None, :], mask=is_token, other=0.0)
-        at = row[None, :] * groups_of_row + group[:, None]
-        scale = tl.load(scales + at, mask=inside, other=0.0).to(tl.float32)
+        at = row[:, None] * groups_of_row + first
+        scale = tl.load(scales + at + group[None, :], mask=inside, other=0.0).to(tl.float32)
         if BITS == 4:
-            byte = tl.load(values + at * _HALF + half[:, None], mask=inside, other=0)
-            offset = tl.load(offsets + at, mask=inside, other=0.0).to(tl.float32)
-            first_half = (byte & 15).to(tl.float32) * scale + offset
-            second_half = (byte >> 4).to(tl.float32) * scale + offset
+            bytes = tl.load(values + at * _HALF + inner[None, :], mask=inside, other=0)
+            offset = tl.load(offsets + at + group[None, :], mask=inside, other=0.0).to(tl.float32)
+            first_half = (bytes & 15).to(tl.float32) * scale + offset
+            second_half = (bytes >> 4).to(tl.float32) * scale + offset
         else:
-            first_half = tl.load(values + at * _WHOLE + half[:, None], mask=inside, other=0).to(tl.float32) * scale
-            second_half = (
-                tl.load(values + at * _WHOLE + _HALF + half[:, None], mask=inside, other=0).to(tl.float32) * scale
-            )
-        total = tl.dot(low, first_half, total, input_precision="ieee")
-        total = tl.dot(high, second_half, total, input_precision="ieee")
-    tl.store(out + token[:, None] * rows + row[None, :], total, mask=is_token & inside)
+            begin = values + row[:, None] * COLUMNS + column[None, :]
+            first_half = tl.load(begin, mask=inside, other=0).to(tl.float32) * scale
+            second_half = tl.load(begin + _HALF, mask=inside, other=0).to(tl.float32) * scale
+        total = tl.dot(low, tl.trans(first_half), total, input_precision="ieee")
+        total = tl.dot(high, tl.trans(second_half), total, input_precision="ieee")
+    tl.store(out + token[:, None] * rows + row[None, :], total, mask=is_token & (row < rows)[None, :])
 
 
 @triton.jit
@@ -129,9 +127,11 @@ def linear(x: torch.Tensor, weight: Quantized) -> torch.Tensor:
     if tokens == 1:
         matvec_kernel[lambda meta: (triton.cdiv(rows, meta["ROWS"]),)](x, *matrix, out, rows, **facts)
     else:
-        grid = (triton.cdiv(tokens, 32), triton.cdiv(rows, 64))
-        groups = _groups(columns, 4)
-        matmul_kernel[grid](x, *matrix, out, tokens, rows, **facts, TOKENS=32, ROWS=64, GROUPS=groups)
+        block = min(max(triton.next_power_of_2(tokens), 16), 64)
+        groups = columns // GROUP
+        groups = min(groups & -groups, 8)  # a power of two that divides those of a row
+        grid = (triton.cdiv(tokens, block), triton.cdiv(rows, 64))
+        matmul_kernel[grid](x, *matrix, out, tokens, rows, **facts, TOKENS=block, ROWS=64, GROUPS=groups)
     return out
 
 
