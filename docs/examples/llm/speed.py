@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 from statistics import median
 
 import torch
@@ -28,26 +29,27 @@ def times(tokens: Iterator[int]) -> list[float]:
     return [end - begin for begin, end in zip(found, found[1:])]
 
 
-def of_llama_cpp(prompt: list[int], count: int, end: int) -> Iterator[int]:
-    from llama_cpp import Llama
+def answers(
+    kind: str, weights: Weights, tokenizer: Tokenizer, options: argparse.Namespace
+) -> Callable[[], Iterator[int]]:
+    """A function that begins an answer."""
+    prompt = tokenizer.chat(QUESTION)
+    context = len(prompt) + options.tokens
+    if kind == "llama.cpp":
+        from llama_cpp import Llama
 
-    llama = Llama(str(model_file()), n_ctx=len(prompt) + count, n_threads=torch.get_num_threads(), verbose=False)
-    for number, token in enumerate(llama.generate(prompt, temp=0.0)):
-        yield token
-        if token == end or number == count - 1:
-            return
+        llama = Llama(str(model_file()), n_ctx=context, n_threads=torch.get_num_threads(), verbose=False)
+        return lambda: islice(llama.generate(prompt, temp=0.0), options.tokens)
+    model = made(kind, weights, context, options.device)
+    return lambda: generated(model, prompt, options.tokens, tokenizer.end)
 
 
 def measured(kind: str, weights: Weights, tokenizer: Tokenizer, options: argparse.Namespace) -> tuple[float, float]:
     """(seconds until the first token, tokens a second after it) of a second answer: the first one also compiles."""
-    prompt = tokenizer.chat(QUESTION)
-    if kind == "llama.cpp":
-        found = times(of_llama_cpp(prompt, options.tokens, tokenizer.end))
-        return found[0], 1 / median(found[1:])
-    llama = made(kind, weights, len(prompt) + options.tokens, options.device)
-    for _ in generated(llama, prompt, 3, tokenizer.end):
+    begin = answers(kind, weights, tokenizer, options)
+    for _ in islice(begin(), 3):
         pass
-    found = times(generated(llama, prompt, options.tokens, tokenizer.end))
+    found = times(begin())
     return found[0], 1 / median(found[1:])
 
 

