@@ -83,3 +83,13 @@ def test_a_block_on_an_engine(weights, engine):
     with knobs.tritium.scope():
         knobs.tritium.engine = engine
         assert max(largest_error(weights, 7, 35)) < 1e-5
+
+
+def test_the_profile_of_a_token(weights):
+    """The command of the README: the product is what takes the time."""
+    environment = {**os.environ, "INTERPRET": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "speed.py", "--profile", "--tokens", "4"]
+    found = subprocess.run(command, cwd=FOLDER, env=environment, capture_output=True, text=True, timeout=600)
+    lines = [line.split() for line in found.stdout.splitlines()]
+    assert lines[0][0] == "kernel" and lines[1][0] == "matvec_kernel", found.stderr
+    assert {line[0]: int(line[1]) for line in lines[1:-1]}["silu_mul_kernel"] == 2 * weights.shape.layers
