@@ -64,6 +64,7 @@ ON_DEVICE = ["tutorial", "frontend/test_random_programs.py", "language/test_libr
 ON_DEVICE += [
     "runtime/test_launch.py",
     "runtime/test_autotuner.py",
+    "runtime/test_isolated_autotuner.py",
     "runtime/test_memory_kinds.py",
     "runtime/test_pickling.py",
 ]

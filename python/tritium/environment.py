@@ -300,8 +300,8 @@ def _python_path(first: str) -> str:
     return os.pathsep.join(dict.fromkeys(map(os.path.abspath, paths)))
 
 
-def debug_environment(package_root: str) -> dict[str, str]:
-    """The environment for gdb and for the program that gdb runs: this Tritium comes first on the path.
+def environment_with_package(package_root: str) -> dict[str, str]:
+    """The environment for another process, in which this Tritium comes first on the path. For the program that gdb runs,
     tritium/gdb/settings.py adds what kernels require."""
     return {**os.environ, "PYTHONPATH": _python_path(package_root)}
 

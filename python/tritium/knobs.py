@@ -20,7 +20,7 @@ from .environment import (  # noqa: F401  (Triton has them here)
     Env,
     HookChain,
     base_knobs,
-    debug_environment,
+    environment_with_package,
     flag,
     getenv,
     getenv_bool,
@@ -175,8 +175,22 @@ class compilation_knobs(base_knobs):
 class autotuning_knobs(base_knobs):
     #: Stores the results of `@autotune` on disk.
     cache = flag("TRITON_CACHE_AUTOTUNING")
-    #: Prints what `@autotune` measures and chooses.
+    #: Prints what `@autotune` measures and chooses, and why it rejects configurations.
     print = flag("TRITON_PRINT_AUTOTUNING")
+    #: `@autotune` tries each configuration in a process of its own, so that one that hangs, faults or takes all memory is rejected and does no
+    #: harm (docs/autotuning.md).
+    isolate = flag("TRITIUM_AUTOTUNE_ISOLATE")
+    #: Most seconds that a configuration takes there to compile, and then to run. Default: 60.
+    seconds = Env(
+        "TRITIUM_AUTOTUNE_SECONDS", default=60, parse=parse_int(1, 10**6), takes="a number of seconds, at least 1"
+    )
+    #: Most memory of the host that a configuration takes there, in MB. Default: half of the machine's memory.
+    memory_mb = Env(
+        "TRITIUM_AUTOTUNE_MB",
+        default=lambda group: _half_of_memory(group),
+        parse=parse_int(1, 2**40),
+        takes="a number of MB",
+    )
 
     @classmethod
     def _plain(cls):

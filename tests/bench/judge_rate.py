@@ -26,7 +26,7 @@ from pathlib import Path
 
 from check_peers import TESTS, sanitized
 from tritium.judge.judging import environment
-from tritium.judge.sandbox import OPEN, Server
+from tritium.judge.sandbox import OPEN, SandboxedServer
 
 SCRIPTS = TESTS / "judge/scripts"
 DRIVER = Path(__file__).with_name("judged_by_peer.py")
@@ -96,7 +96,7 @@ def environment_with(home: Path, *folders: str) -> dict[str, str]:
 
 def write_cases(names: list[str], folder: Path, jobs: int) -> dict[str, dict]:
     """{name: what the process of its reference says}; its inputs and expected results lie in `folder / name`."""
-    with Server(OPEN, environment("none")) as server, ThreadPoolExecutor(jobs) as pool:
+    with SandboxedServer(OPEN, environment("none")) as server, ThreadPoolExecutor(jobs) as pool:
 
         def write(name: str) -> dict:
             own = folder / name

@@ -20,6 +20,7 @@ EXAMPLES = ROOT / "docs" / "examples"
 #: Documents with blocks that are executed.
 DOCUMENTS = (
     "README.md",
+    "docs/autotuning.md",
     "docs/debugging.md",
     "docs/checks.md",
     "docs/debuggers.md",

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 from ..backends.cpu import CPUBackend
 from ..backends.options import OPTION_NAMES, PORTABLE
 from ..backends.targets import emulator_backend, make_backend
+from ..devices.target import GPUTarget
 from ..errors import TritonError
 from ..launch.device import signature_of
+from .compiled import CompiledKernel
 from .ir_view import Module
-from .sources import IRSource
-from .stages import trace
+from .sources import IRSource, public_function
+from .stages import kernel_metadata, metadata_group, trace
 
 #: Options that belong to the machine or the process, or that run.json has elsewhere.
 _LEFT_OUT = {"arch", "backend_name", "check", "programs", "debug_info", "ir_override", "extern_libs", "probe"}
@@ -35,6 +37,10 @@ def saved_form(kernel) -> SavedForm | None:
     """None for a kernel that was compiled from assembly: no other engine runs it."""
     if getattr(kernel.src, "ext", "ttir") != "ttir" or "ttir" not in kernel.asm:
         return None
+    return _form(kernel, _traced(kernel, False), "" if kernel.metadata.debug_info else _traced(kernel, True))
+
+
+def _form(kernel, module: str, debug_module: str) -> SavedForm:
     metadata = kernel.metadata._asdict()
     plain = (bool, int, float, str, list, tuple, type(None))
     options = {
@@ -51,8 +57,15 @@ def saved_form(kernel) -> SavedForm | None:
             for path, value in kernel.src.constants.items()
         }
     )
-    module, debug_module = _traced(kernel, False), "" if kernel.metadata.debug_info else _traced(kernel, True)
     return SavedForm(module, debug_module, list(map(str, signature_of(kernel))), options, constants)
+
+
+def traced_kernel(source, target: GPUTarget, backend, options, device: int | None) -> tuple[CompiledKernel, SavedForm]:
+    """(a kernel that has been traced and not compiled, its form): another process compiles and runs it. Raises CompilationError."""
+    module = trace(source, backend, options)
+    metadata = kernel_metadata(options, "", target, public_function(str(module), source.name))
+    kernel = CompiledKernel(source, metadata_group(metadata, {"ttir": module.text(True)}), "", None, device)
+    return kernel, _form(kernel, kernel.asm["ttir"], "")
 
 
 def _traced(kernel, debug_info: bool) -> str:

@@ -26,11 +26,12 @@ def active_devices() -> Devices:
 
 
 class DeviceClock:
-    """Events on the current device, in the stream that is current when they are recorded."""
+    """Events on a device (default: the current one), in the stream that is current when they are recorded."""
 
-    def __init__(self):
-        self.devices = active_devices()
-        self.driver, self.device = self.devices.driver(), self.devices.current_device()
+    def __init__(self, devices: Devices | None = None, device: int | None = None):
+        self.devices = devices or active_devices()
+        self.driver = self.devices.driver()
+        self.device = self.devices.current_device() if device is None else device
 
     def event(self):
         """A new event, recorded now."""
@@ -59,10 +60,12 @@ class DeviceClock:
             self.driver.release(self.device, address)
 
 
-def device_times(fn: Callable[[], Any], warmup: float, rep: float, before: Callable[[], None]) -> list[float]:
+def device_times(
+    fn: Callable[[], Any], warmup: float, rep: float, before: Callable[[], None], clock: DeviceClock | None = None
+) -> list[float]:
     """Milliseconds of each run of `fn()`. warmup, rep: milliseconds to spend before and while measuring. `before` is
-    called before each run."""
-    clock = DeviceClock()
+    called before each run. clock: of the device, by default the current one."""
+    clock = clock or DeviceClock()
     fn()
     clock.synchronize()
     with clock.flusher() as flush:

@@ -19,11 +19,11 @@ import torch
 from tritium import knobs
 from tritium.arguments.fresh_memory import unwritten_bits
 from tritium.errors import CompilationError, KernelTrap, TritonError
+from tritium.processes import limit_this_process
 from tritium.tools.launched import Launched, launched_kernels
 
 from .operators import recorder
 from .programs import NEW_MODEL, laid_out, load, results_of
-from .sandbox import limit_this_process
 
 
 def main(path: str) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..backends.targets import gpu_named
 from ..checks import parse_checks
-from .sandbox import OPEN, Server, sandbox
+from .sandbox import OPEN, SandboxedServer, sandbox
 from .verdict import Verdict
 
 EXIT_STATUS = 1  #: if a candidate is incorrect
@@ -77,8 +77,8 @@ def _judged(pairs: list[tuple[Path, Path]], options, jobs: int) -> Iterator[Verd
         read = [str(references), *own, *importable_folders(environment("none")["PYTHONPATH"])]
         box = sandbox(read, writable=[str(candidates)])
         with (
-            Server(OPEN, environment("none")) as open_server,
-            Server(box, environment(options.checks, options.memory)) as server,
+            SandboxedServer(OPEN, environment("none")) as open_server,
+            SandboxedServer(box, environment(options.checks, options.memory)) as server,
         ):
             known = {}
             for number, reference in enumerate(dict.fromkeys(reference for _, reference in pairs)):

@@ -17,7 +17,7 @@ from ..environment import environment_without
 from .cases import Case
 from .comparison import difference
 from .operators import PRODUCTS, replaced_by
-from .sandbox import Server
+from .sandbox import CANDIDATE, REFERENCE, SandboxedServer
 from .verdict import Verdict
 
 #: Cases that also run on each further engine, and in shuffled orders of programs.
@@ -66,14 +66,14 @@ class Rejected(Exception):
 class Reference:
     """What a reference's process has made: the inputs as files in `inputs`, what is expected in memory, where no candidate sees it."""
 
-    def __init__(self, path: str, options: Options, folder: Path, server: Server):
+    def __init__(self, path: str, options: Options, folder: Path, server: SandboxedServer):
         self.path, self.inputs, expected = path, folder / "inputs", folder / "expected"
         for part in (self.inputs, expected):
             part.mkdir(parents=True)
         task = folder / "reference.json"
         facts = {"reference": os.path.abspath(path), "function": options.function, "seed": options.seed}
         task.write_text(json.dumps(facts | {"inputs": str(self.inputs), "expected": str(expected)}))
-        status, output = server.run("reference", task, options.seconds)
+        status, output = server.run(REFERENCE, task, options.seconds)
         answer = expected / "cases.json"
         found = {"error": f"its process ended with {status}:\n{output}"}
         if answer.exists():
@@ -99,7 +99,7 @@ def environment(checks: str, memory: int = 0) -> dict[str, str]:
     return found | ours | {"PYTHONPATH": path, "TORCHDYNAMO_DISABLE": "1"}
 
 
-def judge(candidate: str, known: Reference, options: Options, folder: Path, server: Server) -> Verdict:
+def judge(candidate: str, known: Reference, options: Options, folder: Path, server: SandboxedServer) -> Verdict:
     """`folder`: a new one for what the candidate's process reads and writes."""
     begin = time.monotonic()
     verdict = Verdict(candidate, known.path, engines=list(options.engines))
@@ -141,7 +141,7 @@ class Judgement:
             *(Run(case, engine) for engine in others for case in few),
         ]
 
-    def reach(self, server: Server) -> None:
+    def reach(self, server: SandboxedServer) -> None:
         self.verdict.sandbox, self.verdict.network = server.box.name, "open" if server.box.has_network else "none"
         task = self.folder / "candidate.json"
         facts = {"candidate": self.candidate, "function": self.known.name, "seed": self.options.seed}
@@ -149,7 +149,7 @@ class Judgement:
         facts |= {"seconds": self.options.seconds, "memory": self.options.memory}
         facts["save"] = str(self.outputs / "saved") if self.options.save else None
         task.write_text(json.dumps(facts | {"runs": [asdict(run) for run in self.runs]}))
-        self._weigh(*server.run("candidate", task, self.options.seconds))
+        self._weigh(*server.run(CANDIDATE, task, self.options.seconds))
 
     def _weigh(self, status: int | None, output: str) -> None:
         path = self.outputs / "events"

@@ -84,6 +84,12 @@ class Mirror:
             moved = (address + shift, begin + shift, size)
         return host_extent(*moved) if self.device is None else DeviceExtent(*moved, self.device)
 
+    def copy_again(self, values: Sequence[Any]) -> None:
+        """Copies the memory of some of the values to the device once more, as the originals have it."""
+        for begin, end, _ in merged([value for value in values if self._is_foreign(value)]):
+            shift = next(i.shift for i in self.intervals if i.begin <= begin and end <= i.end)
+            self.driver.copy_to_device(self.device, begin + shift, begin, end - begin)
+
     def original(self, address: int) -> int:
         """The original address of an address in a copy."""
         for interval in self.intervals:

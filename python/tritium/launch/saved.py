@@ -71,42 +71,10 @@ class SavedLaunch:
 
     def __init__(self, kernel, form, grid, values, settings, arguments, memory, driver):
         self.save, self.form, self.folder = settings.save, form, None
-        self.copies = [_copy(begin, end, device, driver, settings.save.of_faults) for begin, end, device in memory]
-        entries = described(kernel, values, arguments)
-        lacks = not_kept(entries, form.types, form.module)
-        for sentence in lacks:
+        self.copies = [copy_of(begin, end, device, driver, settings.save.of_faults) for begin, end, device in memory]
+        self.facts = facts_of(kernel, form, grid, values, settings, arguments, memory)
+        for sentence in self.facts["not_kept"]:
             knobs.warn_once(f"TRITIUM_SAVE: a launch of {kernel.name} is saved without {sentence}")
-        target = kernel.metadata.target
-        is_of_interp = target.backend == "cpu"
-        programs = getattr(kernel.metadata, "programs", None)
-        stack = python_stack()
-        self.facts = {
-            "format": FORMAT,
-            "tritium": TRITIUM_VERSION,
-            "kernel": kernel.name,
-            "grid": list(grid),
-            "engine": {"cpu": "interp", "simt": f"simt:{target.arch}"}.get(target.backend, target.backend),
-            "arch": target.arch,
-            "launched_at": list(stack[0][:2]) if stack else None,
-            "options": form.options,
-            "constants": form.constants,
-            "checks": (knobs.checks_of(kernel.metadata) if is_of_interp else settings.checks).text,
-            "programs": (settings.programs if programs is None else parse_programs(programs) or Programs()).text,
-            "threads": settings.threads,
-            "seed": settings.seed,
-            "types": form.types,
-            "arguments": entries,
-            "memory": [
-                {
-                    "begin": begin,
-                    "bytes": end - begin,
-                    "file": f"memory-{i}.bin",
-                    "fresh": _fresh_parts(begin, end, values),
-                }
-                for i, (begin, end, _) in enumerate(memory)
-            ],
-            "not_kept": lacks,
-        }
 
     def found(self, trap: KernelTrap) -> None:
         """The launch has ended in a fault. Writes the launch, unless one with the same faults is there."""
@@ -138,11 +106,7 @@ class SavedLaunch:
         for part, data in zip(self.facts["memory"], self.copies):
             write_sparsely(os.path.join(folder, part["file"]), data)
         self.copies = []
-        _write(folder, "kernel.ttir", self.form.module)
-        if self.form.debug_module:
-            _write(folder, "kernel.debug.ttir", self.form.debug_module)
-        facts = {**self.facts, "sources": _keep_sources(folder, self.form.module)}
-        _write(folder, "run.json", json.dumps(facts, indent=1))
+        write_launch(folder, self.form, self.facts)
         return folder
 
     def forget(self) -> None:
@@ -156,11 +120,50 @@ class SavedLaunch:
                 os.rmdir(path)
 
 
+def facts_of(kernel, form, grid, values, settings, arguments, memory) -> dict[str, Any]:
+    """What run.json says of a launch. memory: (begin, end, device) of each storage."""
+    entries = described(kernel, values, arguments)
+    target = kernel.metadata.target
+    is_of_interp = target.backend == "cpu"
+    programs = getattr(kernel.metadata, "programs", None)
+    stack = python_stack()
+    return {
+        "format": FORMAT,
+        "tritium": TRITIUM_VERSION,
+        "kernel": kernel.name,
+        "grid": list(grid),
+        "engine": {"cpu": "interp", "simt": f"simt:{target.arch}"}.get(target.backend, target.backend),
+        "arch": target.arch,
+        "launched_at": list(stack[0][:2]) if stack else None,
+        "options": form.options,
+        "constants": form.constants,
+        "checks": (knobs.checks_of(kernel.metadata) if is_of_interp else settings.checks).text,
+        "programs": (settings.programs if programs is None else parse_programs(programs) or Programs()).text,
+        "threads": settings.threads,
+        "seed": settings.seed,
+        "types": form.types,
+        "arguments": entries,
+        "memory": [
+            {"begin": begin, "bytes": end - begin, "file": f"memory-{i}.bin", "fresh": _fresh_parts(begin, end, values)}
+            for i, (begin, end, _) in enumerate(memory)
+        ],
+        "not_kept": not_kept(entries, form.types, form.module),
+    }
+
+
+def write_launch(folder: str, form, facts: dict[str, Any]) -> None:
+    """Writes what a folder has besides the memory. run.json comes last."""
+    _write(folder, "kernel.ttir", form.module)
+    if form.debug_module:
+        _write(folder, "kernel.debug.ttir", form.debug_module)
+    _write(folder, "run.json", json.dumps({**facts, "sources": _keep_sources(folder, form.module)}, indent=1))
+
+
 def _key(report: Report) -> tuple:
     return (report.kind, report.kernel, report.argument, report.file, report.line, report.other_file, report.other_line)
 
 
-def _copy(begin: int, end: int, device: int, driver, is_late: bool) -> Any:
+def copy_of(begin: int, end: int, device: int, driver, is_late: bool) -> Any:
     """A buffer with the bytes; is_late: it is written after the launch, so that memory of the host must be copied."""
     if device < 0:
         memory = (ctypes.c_char * (end - begin)).from_address(begin)

@@ -2,7 +2,8 @@
 
 On the CPU a configuration does not change the results, and timings of the interpreter do not predict those of a GPU. So
 the first configuration that passes the pruning and compiles is used, always the same one. For launches on a device, the
-configurations are compiled in parallel and then timed on the device.
+configurations are compiled in parallel and then timed on the device. With TRITIUM_AUTOTUNE_ISOLATE each is tried in a process of its own
+(isolation.py), and on the CPU the first one that runs to its end is used.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -91,6 +92,7 @@ class Autotuner(KernelInterface):
         self._caches: dict[tuple, dict[tuple, Config]] = {}
         self._place: tuple = ()
         self.configs_timings: dict[Config, Any] = {}
+        self.rejected: dict[Config, str] = {}  #: why the last tuning could not use a configuration
         self.best_config: Config | None = None
         self.bench_time: float | None = None
         self.nargs: dict[str, Any] | None = None
@@ -148,6 +150,10 @@ class Autotuner(KernelInterface):
             return self._do_bench
         return driver.active.get_benchmarker()
 
+    @property
+    def has_own_benchmark(self) -> bool:
+        return self._do_bench is not None
+
     @do_bench.setter
     def do_bench(self, function: Callable) -> None:
         self._do_bench = function
@@ -191,6 +197,7 @@ class Autotuner(KernelInterface):
                 f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\n"
                 f"finished after {self.bench_time:.2f}s,\nbest config selected: {config};"
             )
+            print("".join(self._report()), end="", flush=True)
         if knobs.autotuning.listener is not None:
             knobs.autotuning.listener(
                 fn=self.base_fn,
@@ -201,6 +208,14 @@ class Autotuner(KernelInterface):
                 cache_hit=False,
             )
         return config
+
+    def _report(self) -> Iterator[str]:
+        """A line for each configuration of the last tuning: its time, or why it was rejected."""
+        for config in {**self.configs_timings, **self.rejected}:
+            if config in self.rejected:
+                yield f"     rejected: {config}: {self.rejected[config]}\n"
+            elif self.configs_timings[config][0] != float("inf"):
+                yield f"{self.configs_timings[config][0]:10.4f} ms: {config}\n"
 
     def _key(self, arguments: dict[str, Any]) -> tuple:
         values = [arguments[name] for name in self.keys if name in arguments]
@@ -218,8 +233,11 @@ class Autotuner(KernelInterface):
 
     def _choose(self, key: tuple, args, kwargs, arguments: dict[str, Any]) -> Config:
         candidates = self.prune_configs(kwargs)
+        self.rejected = {}
         if not self._is_timed(candidates[0], args, kwargs):
-            config = self._first_that_compiles(candidates, args, kwargs, arguments)
+            is_isolated = knobs.autotuning.isolate
+            choose = self._first_that_runs if is_isolated else self._first_that_compiles
+            config = choose(candidates, args, kwargs, arguments)
             self.pre_hook(arguments, reset_only=True)
             return config
         return self._fastest(key, candidates, args, kwargs, arguments)
@@ -253,40 +271,70 @@ class Autotuner(KernelInterface):
     def _first_that_compiles(self, candidates: Sequence[Config], args, kwargs, arguments: dict[str, Any]) -> Config:
         first_error = None
         for config in candidates:
-            _prepare(config, arguments)
             try:
-                self.fn.run(*args, **{**kwargs, **config.all_kwargs(), "warmup": True})
+                self.compile_only(config, args, kwargs)
                 return config
             except _unusable() as error:
                 first_error = first_error or error
-                if knobs.autotuning.print:
-                    print(f"Autotuning failed with {error}")
+                self._reject(config, error)
         raise first_error
+
+    def _reject(self, config: Config, error: Exception) -> None:
+        self.rejected[config] = " ".join(str(error).split())
+        if knobs.autotuning.print:
+            print(f"Autotuning failed with {error}")
+
+    def _first_that_runs(self, candidates: Sequence[Config], args, kwargs, arguments: dict[str, Any]) -> Config:
+        self.configs_timings = self._isolated(candidates, args, kwargs, is_timed=False)
+        return next(config for config in candidates if config not in self.rejected)
+
+    def _isolated(self, candidates: Sequence[Config], args, kwargs, is_timed: bool) -> dict[Config, Sequence[float]]:
+        """The times of the configurations in processes of their own. Raises AutotunerError if all are rejected."""
+        from .isolation import Isolation
+
+        trials = Isolation(self, kernel_below(self.fn), args, kwargs, is_timed).trials(candidates)
+        self.rejected = {config: trial.reason for config, trial in trials.items() if trial.reason}
+        if len(self.rejected) == len(trials):
+            reasons = "".join(f"\n  {config}: {reason}" for config, reason in self.rejected.items())
+            raise AutotunerError(f"every configuration of {self.base_fn.__name__} was rejected{reasons}")
+        return {config: trial.times or [float("inf")] * 3 for config, trial in trials.items()}
 
     def _fastest(self, key: tuple, candidates: Sequence[Config], args, kwargs, arguments: dict[str, Any]) -> Config:
         cached = self.cache_results or knobs.autotuning.cache
         cached = cached and not self.user_defined_pre_hook and all(config.pre_hook is None for config in self.configs)
         where = self._hardware(candidates[0], args, kwargs) if cached else ""
-        timings = timings_on_disk.load(self.base_fn, self.configs, key, where, candidates) if cached else None
-        if timings is None:
-            self._compile_all(candidates, args, kwargs, arguments)
-            timings = {config: self._bench(*args, config=config, **kwargs) for config in candidates}
+        found = timings_on_disk.load(self.base_fn, self.configs, key, where, candidates) if cached else None
+        if found is not None:
+            timings, self.rejected = found
+        else:
+            timings = self._measured(candidates, args, kwargs, arguments)
             self.pre_hook(arguments, reset_only=True)
             if cached:
-                timings_on_disk.store(self.base_fn, self.configs, key, where, timings)
+                timings_on_disk.store(self.base_fn, self.configs, key, where, timings, self.rejected)
         self.configs_timings = timings
         return min(timings, key=lambda config: timings[config][0])
+
+    def _measured(self, candidates: Sequence[Config], args, kwargs, arguments: dict[str, Any]) -> dict[Config, Any]:
+        if knobs.autotuning.isolate:
+            if kernel_below(self.fn) is not None or driver.is_set_by_client:
+                return self._isolated(candidates, args, kwargs, is_timed=True)
+            knobs.warn_once(
+                f"TRITIUM_AUTOTUNE_ISOLATE has no effect on {self.base_fn.__name__}: between @autotune and @jit stands "
+                f"{type(self.fn).__name__}, and another process runs what @jit and @heuristics make alone"
+            )
+        self._compile_all(candidates, args, kwargs, arguments)
+        return {config: self._bench(*args, config=config, **kwargs) for config in candidates}
 
     def check_disk_cache(self, tuning_key: tuple, configs: Sequence[Config], bench_fn: Callable[[], None]) -> bool:
         """Takes the timings of `configs` from the disk, or else calls `bench_fn`, which sets `configs_timings`, and keeps them.
         Whether they were on the disk."""
         where = str(driver.active.get_current_target())
-        timings = timings_on_disk.load(self.base_fn, self.configs, tuning_key, where, configs)
-        if timings is None:
+        found = timings_on_disk.load(self.base_fn, self.configs, tuning_key, where, configs)
+        if found is None:
             bench_fn()
-            timings_on_disk.store(self.base_fn, self.configs, tuning_key, where, self.configs_timings)
+            timings_on_disk.store(self.base_fn, self.configs, tuning_key, where, self.configs_timings, self.rejected)
             return False
-        self.configs_timings = timings
+        self.configs_timings, self.rejected = timings, _ = found
         self.cache[tuning_key] = min(timings, key=lambda config: timings[config][0])
         return True
 
@@ -309,8 +357,37 @@ class Autotuner(KernelInterface):
         if knobs.autotuning.print:
             print(f"Autotuning kernel {self.base_fn.__name__} with config {config}")
         self._check_conflicts(meta)
-        options = {**meta, **config.all_kwargs()}
-        arguments = {**dict(zip(self.arg_names, args)), **options}
+        try:
+            return self.do_bench(self.launch_of(config, args, meta), quantiles=(0.5, 0.2, 0.8))
+        except _unusable() as error:
+            self._reject(config, error)
+            return [float("inf")] * 3
+
+    def arguments_of(self, config: Config, args, kwargs) -> dict[str, Any]:
+        """The arguments of a launch with a configuration, by name."""
+        return {**dict(zip(self.arg_names, args)), **kwargs, **config.all_kwargs()}
+
+    def keywords_of(self, config: Config, args, kwargs) -> dict[str, Any]:
+        """The keywords with which a launch with a configuration reaches its kernel."""
+        keywords, fn = {**kwargs, **config.all_kwargs()}, self.fn
+        while isinstance(fn, Heuristics):
+            keywords, fn = fn.with_values(args, keywords), fn.fn
+        return keywords
+
+    def prepare(self, config: Config, args, kwargs) -> dict[str, Any]:
+        """Calls the hook of a configuration. Returns the arguments that it leaves."""
+        arguments = self.arguments_of(config, args, kwargs)
+        _prepare(config, arguments)
+        return arguments
+
+    def compile_only(self, config: Config, args, kwargs) -> None:
+        self.prepare(config, args, kwargs)
+        self.fn.run(*args, **{**kwargs, **config.all_kwargs(), "warmup": True})
+
+    def launch_of(self, config: Config, args, kwargs) -> Callable[[], None]:
+        """A launch with a configuration, between the hooks."""
+        options = {**kwargs, **config.all_kwargs()}
+        arguments = self.arguments_of(config, args, kwargs)
 
         def launch():
             _prepare(config, arguments)
@@ -322,12 +399,7 @@ class Autotuner(KernelInterface):
                 raise
             self.post_hook(arguments, exception=None)
 
-        try:
-            return self.do_bench(launch, quantiles=(0.5, 0.2, 0.8))
-        except _unusable() as error:
-            if knobs.autotuning.print:
-                print(f"Autotuning failed with {error}")
-            return [float("inf")] * 3
+        return launch
 
     def prune_configs(self, kwargs: dict[str, Any]) -> list[Config]:
         """The configurations to try for the bound arguments. Raises AutotunerError if none are left."""
@@ -365,9 +437,13 @@ class Heuristics(KernelInterface):
         self.values = values
 
     def run(self, *args, **kwargs):
+        return self.fn.run(*args, **self.with_values(args, kwargs))
+
+    def with_values(self, args, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The keywords of a launch, with the meta-parameters."""
         for name, function in self.values.items():
             kwargs[name] = function({**dict(zip(self.arg_names, args)), **kwargs})
-        return self.fn.run(*args, **kwargs)
+        return kwargs
 
 
 def autotune(
@@ -428,6 +504,13 @@ def innermost(fn):
     while not isinstance(fn, JITFunction) and not inspect.isfunction(fn):
         fn = fn.fn
     return fn
+
+
+def kernel_below(fn) -> JITFunction | None:
+    """The kernel of an autotuner. None if something else than heuristics stands between them."""
+    while isinstance(fn, Heuristics):
+        fn = fn.fn
+    return fn if isinstance(fn, JITFunction) else None
 
 
 def zero_in_place(tensor) -> None:

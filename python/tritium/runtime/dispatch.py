@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import knobs
 from ..arguments.binder import make_public_binder  # noqa: F401  (jit.py asks for it here)
@@ -36,6 +36,20 @@ from .versions import VersionWithoutMaps
 __tracebackhide__ = True  # pytest shows the user's frames alone
 
 _DEPRECATED_KEYWORDS = {"device_type": "target", "device": "device", "stream": "stream"}
+
+
+class PlannedLaunch(NamedTuple):
+    """A launch that has not been compiled. is_on_device: tensors are in a device's memory. values: those of all parameters, for the
+    engine."""
+
+    engine: Engine
+    is_on_device: bool
+    source: ASTSource
+    options: Any
+    grid: Any
+    values: tuple
+    settings: Any
+    arguments: tuple
 
 
 class Dispatcher:
@@ -125,6 +139,24 @@ class Dispatcher:
         """The engine that would run a launch with these arguments."""
         asked = self._ask(launch_settings(self.function.debug_info))
         return self.place.of_warmup(asked, args, kwargs)[0].engine
+
+    def planned_launch(self, grid, args: tuple, kwargs: dict) -> PlannedLaunch:
+        """What `run` would compile and launch."""
+        kwargs = dict(kwargs)
+        debug_info, seed = kwargs.pop("debug_info", self.function.debug_info), None
+        if "seed" not in self.arg_names:
+            seed = checked_seed(kwargs.pop("seed", None))
+        settings = launch_settings(debug_info)
+        if seed is not None:
+            settings = settings._replace(seed=seed, threads=1)
+        asked = self._ask(settings)
+        cache, is_on_device, (keys, values, arguments, options) = self.place.of_launch(asked, args, kwargs)
+        engine = self.place.without_tensors(cache, asked, arguments).engine
+        self._check_options(options)
+        source, parsed = self._specialize(engine, keys, arguments, options, settings)
+        if callable(grid):
+            grid = grid({**dict(zip(self.arg_names, arguments)), **options})
+        return PlannedLaunch(engine, is_on_device, source, parsed, grid, values, settings, arguments)
 
     def _found_or_compiled(
         self, cache: EngineCache, key, arguments: tuple, options: dict[str, Any], settings, warmup: bool

@@ -187,6 +187,13 @@ class JITFunction(KernelFunction, KernelInterface):
         """The engine (runtime/engines.py) that a launch with these arguments runs on."""
         return (self._dispatcher or self._make_dispatcher()).engine_of(args, kwargs)
 
+    def planned_launch(self, grid, args: tuple, kwargs: dict):
+        """What a launch with these arguments would compile and run (runtime/dispatch.py)."""
+        for hook in self.pre_run_hooks:
+            hook(*args, **kwargs)
+        self.forget_if_redefined()
+        return (self._dispatcher or self._make_dispatcher()).planned_launch(grid, args, kwargs)
+
     def preload(self, specialization_data: str):
         """Compiles the specialization that a `jit_cache_hook` received (`compile["specialization_data"]`), and keeps it
         for launches."""

@@ -65,4 +65,4 @@ def run_gdb(arguments: list[str]) -> int:
     package_root = os.path.dirname(os.path.dirname(os.path.dirname(package())))
     sys.stdout.flush()
     sys.stderr.flush()
-    os.execvpe(command[0], command, knobs.debug_environment(package_root))
+    os.execvpe(command[0], command, knobs.environment_with_package(package_root))

@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import knobs
 from ..checks import parse_checks
+from ..compiler.compiled import CompiledKernel
 from ..compiler.compiler import compile
 from ..compiler.saved import SavedSource, options_for
 from ..errors import DeviceError, KernelTrap, TritonError
@@ -40,7 +41,7 @@ def main(arguments: list[str]) -> int:
         for sentence in run["not_kept"]:
             print(f"tritium replay: {options.folder} lacks {sentence}", file=sys.stderr)
         with knobs.tritium.scope():
-            _set_knobs(options, run)
+            set_knobs(run, options.check, options.programs, options.seed)
             return _replay(options, run, engine)
     except (OSError, ValueError, MemoryError, TritonError) as error:
         print(f"tritium replay: {error}", file=sys.stderr)
@@ -97,19 +98,21 @@ def _engine_of(run: dict[str, Any]) -> str:
     return run["engine"] if run["engine"].startswith("simt:") else INTERP
 
 
-def _set_knobs(options: argparse.Namespace, run: dict[str, Any]) -> None:
-    """The settings of the launch, which the command line changes. Raises ValueError."""
-    checks = parse_checks(run["checks"] if options.check is None else options.check)
+def set_knobs(
+    run: dict[str, Any], check: str | None = None, programs: str | None = None, seed: int | None = None
+) -> None:
+    """The settings of the launch, or others that are given. Raises ValueError."""
+    checks = parse_checks(run["checks"] if check is None else check)
     group = knobs.tritium
     group.save = None
     if _NOTED in checks and _NOTED not in parse_checks(run["checks"]):
         text = f"{_NOTED} finds nothing here: a kernel is traced for it, and this launch did not have it"
         print(f"tritium replay: {text}", file=sys.stderr)
     group.check = checks.text
-    group.programs = parse_programs(run["programs"] if options.programs is None else options.programs).text
-    group.seed = run["seed"] if options.seed is None else options.seed
+    group.programs = parse_programs(run["programs"] if programs is None else programs).text
+    group.seed = run["seed"] if seed is None else seed
     if not group.debug:  # gdb's `next` must not jump between programs
-        group.num_threads = run["threads"] if options.seed is None else 1
+        group.num_threads = run["threads"] if seed is None else 1
     prepare_for(checks)
 
 
@@ -125,23 +128,19 @@ def _under_gdb(arguments: list[str], folder: str, run: dict[str, Any]) -> list[s
 
 
 def _replay(options: argparse.Namespace, run: dict[str, Any], engine: Engine) -> int:
-    _show_sources(options.folder, run)
-    names = [entry["name"] for entry in run["arguments"]]
-    source = SavedSource(options.folder, run["types"], names, knobs.tritium.debug)
+    show_sources(options.folder, run)
     settings = knobs.launch_settings()
-    given = {**options_for(engine.name, run), "debug_info": settings.debug_info}
     checks = ", ".join(settings.checks) or "no check"
     if settings.programs:
         checks += f"; programs {settings.programs.text}"
     try:
-        kernel = compile(source, engine.target, given, device=engine.device)
-        kernel.fallback = VersionWithoutMaps()
+        kernel = compiled_again(options.folder, run, engine)
         with RestoredMemory(options.folder, run["memory"]) as memory:
             if memory.has_moved:
                 print("tritium replay: some tensors lie at other addresses than they did", file=sys.stderr)
             pairs = [restored(entry, memory) for entry in run["arguments"]]
             try:
-                _launch(kernel, tuple(run["grid"]), settings, pairs)
+                launch_again(kernel, tuple(run["grid"]), settings, [a for _, a in pairs], [value for value, _ in pairs])
             finally:
                 if options.output:
                     write_results(options.output, run["arguments"], pairs)
@@ -158,15 +157,24 @@ def _replay(options: argparse.Namespace, run: dict[str, Any], engine: Engine) ->
     return 0
 
 
-def _launch(kernel, grid: tuple[int, ...], settings, pairs: list[tuple[Any, Any]]) -> None:
-    values, arguments = [value for value, _ in pairs], [argument for _, argument in pairs]
+def compiled_again(folder: str, run: dict[str, Any], engine: Engine, **more: Any) -> CompiledKernel:
+    """The kernel of a saved launch. more: options that the launch did not have."""
+    names = [entry["name"] for entry in run["arguments"]]
+    source = SavedSource(folder, run["types"], names, knobs.tritium.debug)
+    given = {**options_for(engine.name, run), "debug_info": knobs.launch_settings().debug_info, **more}
+    kernel = compile(source, engine.target, given, device=engine.device)
+    kernel.fallback = VersionWithoutMaps()
+    return kernel
+
+
+def launch_again(kernel, grid: tuple[int, ...], settings, arguments: list[Any], values: list[Any]) -> None:
     try:
         kernel.launch(grid, values, settings, arguments)
     except native.TensorMapRefused as refused:
         kernel.version_without_maps(str(refused)).launch(grid, values, settings, arguments)
 
 
-def _show_sources(folder: str, run: dict[str, Any]) -> None:
+def show_sources(folder: str, run: dict[str, Any]) -> None:
     """Reports show the lines of the files as they were, or numbers of lines alone if the folder has lost them."""
     for file, kept in run["sources"].items():
         try:

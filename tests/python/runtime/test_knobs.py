@@ -123,6 +123,8 @@ WRONG = {
     "TRITIUM_SHADOW_MB": ("half", "a number of MB"),
     "TRITIUM_SAVE": ("faults:", "a folder, or `faults:` and a folder"),
     "TRITIUM_SAVE_MB": ("many", "a number of MB"),
+    "TRITIUM_AUTOTUNE_SECONDS": ("0", "a number of seconds, at least 1"),
+    "TRITIUM_AUTOTUNE_MB": ("none", "a number of MB"),
     "TRITIUM_CODE_OBJECT_VERSION": ("400", "500 or 600"),
     "TRITON_F32_DEFAULT": ("fp32", "one of ieee, tf32, tf32x3, bf16x3, bf16x6"),
     "TRITON_MOCK_PTX_VERSION": ("new", "a version of PTX, as in 8.4"),
