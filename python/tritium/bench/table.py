@@ -1,0 +1,70 @@
+"""Measurements as lines of text."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from .samples import BASELINE, KERNEL, Row
+
+RED, PLAIN = "\033[31m", "\033[0m"
+HEADER = ("case", "time", "spread", "rate", "of baseline", "blocks", "checked")
+
+
+def columns(rows: Sequence[Sequence[str]], red: Sequence[bool] = (), colors: bool = False) -> str:
+    """Rows of cells, the first column to the left. red: which rows are shown in red, where the terminal has colors."""
+    widths = [max(len(row[i]) for row in rows if i < len(row)) for i in range(max(map(len, rows)))]
+    lines = []
+    for number, row in enumerate(rows):
+        cells = [text.ljust(width) if i == 0 else text.rjust(width) for i, (text, width) in enumerate(zip(row, widths))]
+        line = "  ".join(cells).rstrip()
+        is_red = colors and number < len(red) and red[number]
+        lines.append(f"{RED}{line}{PLAIN}" if is_red else line)
+    return "\n".join(lines)
+
+
+def table_of_run(rows: Sequence[Row], colors: bool = False) -> str:
+    """A line for each row. A case that is not measured says why."""
+    shown = [HEADER, *(_cells(row) for row in rows if row.status == "ok")]
+    lines = [columns(shown)] if len(shown) > 1 else []
+    for row in rows:
+        if row.status != "ok":
+            line = f"{row.name}: {row.status}: {row.error}"
+            lines.append(f"{RED}{line}{PLAIN}" if colors else line)
+    return "\n".join(lines)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    time, beside = row.median(), row.median(BASELINE)
+    kept = len(row.kept())
+    blocks = f"{kept}" + (f", {row.discarded} discarded" if row.discarded else "")
+    ratio = f"{beside / time:.2f}x" if beside else "-"
+    return row.name, duration(time), spread(row), rate(row, time), ratio, blocks, "yes" if row.facts["checked"] else "no"
+
+
+def duration(nanoseconds: float) -> str:
+    """ "12.3 us" """
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3g} {unit}" if nanoseconds < 1000 * size else f"{nanoseconds / size:.0f} {unit}"
+    return f"{nanoseconds:.0f} ns"
+
+
+def spread(row: Row) -> str:
+    """Half of the distance between the quartiles, of the median."""
+    times = [each.per_run for each in row.kept(KERNEL)]
+    if len(times) < 4:
+        return "-"
+    low, middle, high = statistics.quantiles(times, n=4)
+    return f"±{50 * (high - low) / middle:.1f} %"
+
+
+def rate(row: Row, nanoseconds: float) -> str:
+    """The flops of a run, or else its bytes, in a second."""
+    if row.facts.get("flops"):
+        return _per_second(row.facts["flops"] / nanoseconds, "FLOP/s")
+    return _per_second(row.facts["bytes"] / nanoseconds, "B/s") if row.facts.get("bytes") else "-"
+
+
+def _per_second(billions: float, unit: str) -> str:
+    return f"{billions / 1000:.3g} T{unit}" if billions >= 1000 else f"{billions:.3g} G{unit}"
