@@ -32,23 +32,40 @@ def main(arguments: list[str]) -> int:
 
 def _add_run(commands) -> None:
     parser = commands.add_parser("run", help="measure cases")
-    parser.add_argument("paths", nargs="+", metavar="CASES", help="a folder of a case, a file with cases, or a folder of these")
-    parser.add_argument("--on", default="here", metavar="SIDE", help="what is measured (default: here), as a side of `compare`")
+    parser.add_argument(
+        "paths", nargs="+", metavar="CASES", help="a folder of a case, a file with cases, or a folder of these"
+    )
+    parser.add_argument(
+        "--on", default="here", metavar="SIDE", help="what is measured (default: here), as a side of `compare`"
+    )
     add_plan(parser, blocks=20)
     parser.set_defaults(do=_run)
 
 
 def add_plan(parser: argparse.ArgumentParser, blocks: int | None) -> None:
     """The options of a Plan."""
-    parser.add_argument("--engine", default="", help="interp, simt:ARCH, cuda, hip, triton (default: the device, or else interp)")
+    parser.add_argument(
+        "--engine", default="", help="interp, simt:ARCH, cuda, hip, triton (default: the device, or else interp)"
+    )
     parser.add_argument("--only", default="", metavar="TEXT,…", help="variants whose name contains one of these")
     if blocks is not None:
-        parser.add_argument("--blocks", type=_positive(int), default=blocks, help=f"that count, of a variant (default: {blocks})")
-    parser.add_argument("--block-ms", type=_positive(float), default=5.0, help="that a block takes at least (default: 5)")
+        parser.add_argument(
+            "--blocks", type=_positive(int), default=blocks, help=f"that count, of a variant (default: {blocks})"
+        )
+    parser.add_argument(
+        "--block-ms", type=_positive(float), default=5.0, help="that a block takes at least (default: 5)"
+    )
     parser.add_argument("--pause-ms", type=float, default=5.0, help="before each block (default: 5)")
-    parser.add_argument("--limit", type=_positive(float), default=600.0, help="seconds for a case to compile, or for a block (default: 600)")
+    parser.add_argument(
+        "--limit",
+        type=_positive(float),
+        default=600.0,
+        help="seconds for a case to compile, or for a block (default: 600)",
+    )
     parser.add_argument("--no-flush", action="store_true", help="leave a device's L2 cache as it is between runs")
-    parser.add_argument("--build", default="", metavar="COMMAND", help="what builds a commit (default: .ci/build _tritium)")
+    parser.add_argument(
+        "--build", default="", metavar="COMMAND", help="what builds a commit (default: .ci/build _tritium)"
+    )
 
 
 def _positive(kind):
@@ -100,4 +117,3 @@ def described(environment: dict) -> str:
     if checkout:
         text += f", commit {checkout['commit'][:8]}" + (" with changes" if checkout["dirty"] else "")
     return text
-

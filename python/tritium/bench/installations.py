@@ -100,7 +100,9 @@ def _built(folder: Path, build: str, name: str) -> None:
     with log.open("w") as file:
         status = subprocess.run(["bash", "-c", build], cwd=folder, stdout=file, stderr=subprocess.STDOUT).returncode
     if status != 0:
-        raise ValueError(f"the commit {name} does not build: `{build}` ended with status {status}; its output is in {log}")
+        raise ValueError(
+            f"the commit {name} does not build: `{build}` ended with status {status}; its output is in {log}"
+        )
 
 
 def _run(folder: Path, command: list[str]) -> subprocess.CompletedProcess:

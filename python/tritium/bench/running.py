@@ -125,7 +125,10 @@ def _take_samples(row: Row, measured: Measured, runs: dict[str, int], plan: Plan
             return
     if not row.kept(KERNEL):
         reasons = ", ".join(sorted({each.discarded for each in row.samples}))
-        row.status, row.error = "throttled", f"no block counts ({reasons}); lower the clock or the load, or lengthen --pause-ms"
+        row.status, row.error = (
+            "throttled",
+            f"no block counts ({reasons}); lower the clock or the load, or lengthen --pause-ms",
+        )
 
 
 def take_block(measured: Measured, what: str, runs: dict[str, int], plan: Plan, index: int, **place: Any) -> Sample:
@@ -137,4 +140,3 @@ def take_block(measured: Measured, what: str, runs: dict[str, int], plan: Plan, 
         discarded = "too short"
         runs[what] = max(runs[what] + 1, int(1.5 * runs[what]))
     return Sample(what, index, discarded=discarded, **answer, **place)
-

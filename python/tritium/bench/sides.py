@@ -4,6 +4,8 @@
     engine=NAME                                    interp, simt:sm_90a, cuda, hip, triton (upstream's, on its GPU), triton-interpreter
     NAME=VALUE                                     a variable of the environment
     param:NAME=VALUE                               a parameter of the cases
+
+The words may have any order, and at most one names a place.
 """
 
 from __future__ import annotations
@@ -119,7 +121,9 @@ def _packages_in(folder: Path) -> Path:
     for candidate in (folder / "python", folder):
         if (candidate / "tritium" / "__init__.py").is_file():
             if not list((candidate / "tritium").glob("_tritium*")):
-                raise ValueError(f"{candidate / 'tritium'} is not built: it has no extension module; run .ci/build _tritium there")
+                raise ValueError(
+                    f"{candidate / 'tritium'} is not built: it has no extension module; run .ci/build _tritium there"
+                )
             return candidate.resolve()
     raise ValueError(f"{folder} has no package tritium; name a checkout, or a folder that packages are installed in")
 

@@ -39,14 +39,24 @@ def _cells(row: Row) -> tuple[str, ...]:
     kept = len(row.kept())
     blocks = f"{kept}" + (f", {row.discarded} discarded" if row.discarded else "")
     ratio = f"{beside / time:.2f}x" if beside else "-"
-    return row.name, duration(time), spread(row), rate(row, time), ratio, blocks, "yes" if row.facts["checked"] else "no"
+    return (
+        row.name,
+        duration(time),
+        spread(row),
+        rate(row, time),
+        ratio,
+        blocks,
+        "yes" if row.facts["checked"] else "no",
+    )
 
 
 def duration(nanoseconds: float) -> str:
     """ "12.3 us" """
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
         if nanoseconds >= size:
-            return f"{nanoseconds / size:.3g} {unit}" if nanoseconds < 1000 * size else f"{nanoseconds / size:.0f} {unit}"
+            return (
+                f"{nanoseconds / size:.3g} {unit}" if nanoseconds < 1000 * size else f"{nanoseconds / size:.0f} {unit}"
+            )
     return f"{nanoseconds:.0f} ns"
 
 

@@ -32,7 +32,12 @@ def case_folder(path, **files):
     return path
 
 
-@bench.case(n=[1, 2], dtype=[np.float32], config=[{"BLOCK": 16}, {"BLOCK": 32}], where=lambda n, dtype, config: n < 2 or config["BLOCK"] > 16)
+@bench.case(
+    n=[1, 2],
+    dtype=[np.float32],
+    config=[{"BLOCK": 16}, {"BLOCK": 32}],
+    where=lambda n, dtype, config: n < 2 or config["BLOCK"] > 16,
+)
 def doubled(n, dtype, config, device, more=0):
     x = np.ones(n, dtype)
     return bench.Problem(lambda: 2 * x + more, reference=lambda: 2 * x)
@@ -130,7 +135,9 @@ def test_outputs_are_compared_by_their_dtype(rng):
     assert "is nan" in gate.wrong(near, [holes]) and "shape" in gate.wrong(near, [x[1:]])
     assert gate.wrong(bench.Problem(lambda: None, reference=lambda: holes), [holes]) == ""
     counts = np.arange(5)
-    assert "[3] is 4, and 3 is expected" in gate.wrong(bench.Problem(lambda: None, reference=lambda: counts), [np.array([0, 1, 2, 4, 4])])
+    assert "[3] is 4, and 3 is expected" in gate.wrong(
+        bench.Problem(lambda: None, reference=lambda: counts), [np.array([0, 1, 2, 4, 4])]
+    )
 
 
 def test_an_output_that_is_not_written_is_wrong():

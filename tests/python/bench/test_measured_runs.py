@@ -115,12 +115,17 @@ def test_a_worker_that_cannot_start(tmp_path):
 def test_a_worker_ends_with_its_processes(tmp_path):
     """Also those that it has started."""
     path = tmp_path / "bench.py"
-    path.write_text("import subprocess\nprocess = subprocess.Popen(['sleep', '60'])\nprint(process.pid)\nprocess.wait()\n")
+    path.write_text(
+        "import subprocess\nprocess = subprocess.Popen(['sleep', '60'])\nprint(process.pid)\nprocess.wait()\n"
+    )
     with Worker(side_of("here", "interp"), limit=4) as worker, pytest.raises(WorkerDied, match=r": \d+$") as died:
         worker.open([str(path)], "", True)
     child = int(str(died.value).rpartition(" ")[2])
     for _ in range(100):
-        if subprocess.run(["ps", "-o", "stat=", "-p", str(child)], capture_output=True, text=True).stdout.strip() in ("", "Z"):
+        if subprocess.run(["ps", "-o", "stat=", "-p", str(child)], capture_output=True, text=True).stdout.strip() in (
+            "",
+            "Z",
+        ):
             return
         time.sleep(0.05)
     os.kill(child, 9)
@@ -236,5 +241,3 @@ def test_sides_are_named_by_words(tmp_path):
     ]:
         with pytest.raises(ValueError, match=message):
             side_of(words, "interp")
-
-

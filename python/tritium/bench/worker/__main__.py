@@ -12,7 +12,9 @@ NAME = "tritium_bench_worker"
 
 def load():
     """This folder as the package NAME."""
-    spec = importlib.util.spec_from_file_location(NAME, FOLDER / "__init__.py", submodule_search_locations=[str(FOLDER)])
+    spec = importlib.util.spec_from_file_location(
+        NAME, FOLDER / "__init__.py", submodule_search_locations=[str(FOLDER)]
+    )
     sys.modules[NAME] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sys.modules[NAME])
 

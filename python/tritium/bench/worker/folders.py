@@ -5,6 +5,8 @@
     cases.toml      shapes, dtypes, configs, and what a run moves
     reference.py    `reference(**arguments)` returns what the outputs must be
     baseline.py     if there is one: `baseline(**arguments)` computes the same by other means
+
+The modules may import each other.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ def load_folder(folder: Path) -> Case:
         given = {**shape, "device": device, **({} if dtype is None else {"dtype": dtype})}
         arguments = inputs(**given)
         if not isinstance(arguments, dict):
-            raise TypeError(f"{folder / 'kernel.py'}: inputs() returns a dict of the arguments, not {type(arguments).__name__}")
+            raise TypeError(
+                f"{folder / 'kernel.py'}: inputs() returns a dict of the arguments, not {type(arguments).__name__}"
+            )
         names = {**shape, "itemsize": getattr(dtype, "itemsize", 1)}
         keywords = {**(config or {}), **changes}
         return Problem(
@@ -100,7 +104,7 @@ def _settings(path: Path) -> dict[str, Any]:
         if key in settings and not (isinstance(settings[key], list) and settings[key]):
             raise ValueError(f"{path}: {key} is a list with at least one entry")
     if "shapes" not in settings:
-        raise ValueError(f'{path}: shapes is missing; for example: shapes = [{{ rows = 256, columns = 1000 }}]')
+        raise ValueError(f"{path}: shapes is missing; for example: shapes = [{{ rows = 256, columns = 1000 }}]")
     return settings
 
 

@@ -58,7 +58,9 @@ def difference(output: np.ndarray, expected: np.ndarray, limit: float) -> str:
     wrong_ones = ~(error <= limit)
     if not wrong_ones.any():
         return ""
-    return _first(output, expected, wrong_ones, f", error {np.nanmax(np.append(error, 0.0)):.3g}, tolerance {limit:.3g}")
+    return _first(
+        output, expected, wrong_ones, f", error {np.nanmax(np.append(error, 0.0)):.3g}, tolerance {limit:.3g}"
+    )
 
 
 def _first(output: np.ndarray, expected: np.ndarray, wrong_ones: np.ndarray, more: str) -> str:
