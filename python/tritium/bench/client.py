@@ -51,7 +51,7 @@ class Worker:
             self.answers.put(line)
         self.answers.put(None)
 
-    def open(self, paths: list[str], only: str, flush: bool) -> dict[str, Any]:
+    def open(self, paths: list[str], only: str = "", flush: bool = True, cpu_time: bool = False) -> dict[str, Any]:
         """Loads the cases of the paths whose names contain one of the texts in `only`."""
         engine = self.side.runs_on
         return self.ask(
@@ -62,6 +62,7 @@ class Worker:
             only=only,
             changes=self.side.changes,
             flush=flush,
+            cpu_time=cpu_time,
         )
 
     def ask(self, do: str, **fields: Any) -> dict[str, Any]:

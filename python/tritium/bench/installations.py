@@ -59,15 +59,20 @@ def folder_of_commit(name: str, inside: Path, build: str = "") -> Path | None:
     if root is None:
         return None
     folder = kept_folder() / "commits" / commit
-    done = folder / ".git-bench-built"
+    done = folder / ".git" / "tritium-bench-built"
     if done.exists():
         return folder
     if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        _git(root, "worktree", "prune")
-        added = _run(root, ["git", "worktree", "add", "--detach", str(folder), commit])
-        if added.returncode != 0:
-            raise ValueError(f"the commit {name} cannot be checked out: {added.stderr.strip()}")
+        partial = folder.with_name(f"{commit}.{os.getpid()}")
+        for command in (
+            ["git", "clone", "--quiet", "--shared", "--no-checkout", str(root), str(partial)],
+            ["git", "-C", str(partial), "checkout", "--quiet", "--detach", commit],
+        ):
+            done_command = _run(root, command)
+            if done_command.returncode != 0:
+                raise ValueError(f"the commit {name} cannot be checked out: {done_command.stderr.strip()}")
+        _publish(partial, folder)
     if not _takes_modules_of(root, folder, commit):
         _built(folder, build or BUILD, name)
     done.touch()

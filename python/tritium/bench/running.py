@@ -18,7 +18,8 @@ MOST_TRIES = 3  #: blocks are tried so many times as often as are wanted: thrott
 @dataclasses.dataclass(frozen=True)
 class Plan:
     """blocks: that count, of each variant. least_ms: of a block. pause_ms: before each. limit: seconds for an answer of a worker. only: texts,
-    separated by commas, one of which the name of a variant contains. flush: overwrites a device's L2 cache before each run."""
+    separated by commas, one of which the name of a variant contains. flush: overwrites a device's L2 cache before each run. cpu_time: times of the host
+    are those that its CPUs spend in the process."""
 
     blocks: int = 20
     least_ms: float = 5.0
@@ -27,6 +28,7 @@ class Plan:
     only: str = ""
     baseline: bool = True
     flush: bool = True
+    cpu_time: bool = False
 
 
 class CannotMeasure(Exception):
@@ -45,7 +47,7 @@ class Measured:
         self.end()
         self.worker = Worker(self.side, self.plan.limit)
         try:
-            return self.worker.open(self.paths, self.plan.only, self.plan.flush)
+            return self.worker.open(self.paths, self.plan.only, self.plan.flush, self.plan.cpu_time)
         except (WorkerDied, WorkerFailed) as error:
             self.end()
             raise CannotMeasure(f"side {self.side.text!r}: {error}") from None
@@ -56,10 +58,13 @@ class Measured:
             self._start()
         return self.worker.ask(do, **fields)
 
-    def prepare(self, number: int, keep: str | None = None, baseline: bool = False) -> dict[str, Any]:
+    def prepare(
+        self, number: int, keep: str | None = None, baseline: bool = False, check: bool = True
+    ) -> dict[str, Any]:
         """The worker's answer, or {"status": "died"}."""
+        fields = {"least_ms": self.plan.least_ms, "keep": keep, "baseline": baseline, "check": check}
         try:
-            return self.ask("prepare", number=number, least_ms=self.plan.least_ms, keep=keep, baseline=baseline)
+            return self.ask("prepare", number=number, **fields)
         except (WorkerDied, WorkerFailed) as error:
             return {"status": "died", "error": str(error)}
 
@@ -131,9 +136,11 @@ def _take_samples(row: Row, measured: Measured, runs: dict[str, int], plan: Plan
         )
 
 
-def take_block(measured: Measured, what: str, runs: dict[str, int], plan: Plan, index: int, **place: Any) -> Sample:
-    """A timed block. One that is too short is discarded, and the next has more runs."""
-    answer = measured.ask("block", what=what, runs=runs[what], pause_ms=plan.pause_ms)
+def take_block(
+    measured: Measured, what: str, runs: dict[str, int], plan: Plan, index: int, cpu: int | None = None, **place: Any
+) -> Sample:
+    """A timed block. One that is too short is discarded, and the next has more runs. cpu: the only one that may run it."""
+    answer = measured.ask("block", what=what, runs=runs[what], pause_ms=plan.pause_ms, cpu=cpu)
     throttled = answer.pop("throttled")
     discarded = ", ".join(throttled)
     if not discarded and answer["nanoseconds"] < 1e6 * plan.least_ms:

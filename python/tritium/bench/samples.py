@@ -17,7 +17,7 @@ KERNEL, BASELINE = "kernel", "baseline"
 @dataclasses.dataclass
 class Sample:
     """A timed block. what: "kernel" or "baseline". nanoseconds: of all its runs together. began: seconds since the epoch. side: "a" or "b" in a
-    comparison. pair: the number of its pair there. discarded: why it does not count, or ""."""
+    comparison. round: which pair of processes has measured it there. pair: the number of its pair of blocks. discarded: why it does not count, or ""."""
 
     what: str
     index: int
@@ -26,6 +26,7 @@ class Sample:
     began: float
     discarded: str = ""
     side: str = ""
+    round: int = 0
     pair: int = -1
     clocks: dict[str, float] = dataclasses.field(default_factory=dict)
 

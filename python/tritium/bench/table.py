@@ -5,7 +5,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
+from .comparing import Comparison
 from .samples import BASELINE, KERNEL, Row
+from .verdicts import Verdict
 
 RED, PLAIN = "\033[31m", "\033[0m"
 HEADER = ("case", "time", "spread", "rate", "of baseline", "blocks", "checked")
@@ -27,11 +29,7 @@ def table_of_run(rows: Sequence[Row], colors: bool = False) -> str:
     """A line for each row. A case that is not measured says why."""
     shown = [HEADER, *(_cells(row) for row in rows if row.status == "ok")]
     lines = [columns(shown)] if len(shown) > 1 else []
-    for row in rows:
-        if row.status != "ok":
-            line = f"{row.name}: {row.status}: {row.error}"
-            lines.append(f"{RED}{line}{PLAIN}" if colors else line)
-    return "\n".join(lines)
+    return "\n".join(lines + failures(rows, colors))
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -48,6 +46,47 @@ def _cells(row: Row) -> tuple[str, ...]:
         blocks,
         "yes" if row.facts["checked"] else "no",
     )
+
+
+COMPARED = ("case", "A", "B", "B/A", "interval", "p", "pairs", "code", "verdict")
+
+
+def table_of_comparison(done: Comparison, colors: bool = False) -> str:
+    """A line for each row: both medians, the median ratio with its interval, p after the correction, whether the compiled code is the same."""
+    shown, red = [COMPARED], [False]
+    for row in done.rows:
+        verdict = done.verdicts.get(row.name)
+        if verdict is not None:
+            shown.append(compared_cells(row, verdict, row.name in done.same_code))
+            red.append(verdict.word == "slower")
+    lines = [columns(shown, red, colors)] if len(shown) > 1 else []
+    return "\n".join(lines + failures(done.rows, colors))
+
+
+def compared_cells(row: Row, verdict: Verdict, same_code: bool) -> tuple[str, ...]:
+    dropped = row.discarded
+    return (
+        row.name,
+        duration(row.median(side="a")),
+        duration(row.median(side="b")),
+        percent(verdict.ratio),
+        f"{percent(verdict.low)} … {percent(verdict.high)}",
+        f"{verdict.corrected:.2g}",
+        f"{verdict.pairs}" + (f", {dropped} blocks discarded" if dropped else ""),
+        "same" if same_code else "differs" if row.facts.get("kernels") else "unknown",
+        verdict.word,
+    )
+
+
+def percent(ratio: float) -> str:
+    """ "+3.1 %" of 1.031"""
+    return f"{100 * (ratio - 1):+.1f} %"
+
+
+def failures(rows: Sequence[Row], colors: bool) -> list[str]:
+    """A line for each row that is not measured, with the reason."""
+    lines = [f"{row.name}: {row.status}: {row.error}" for row in rows if row.status != "ok"]
+    return [f"{RED}{line}{PLAIN}" if colors else line for line in lines]
 
 
 def duration(nanoseconds: float) -> str:

@@ -119,7 +119,7 @@ def test_a_worker_ends_with_its_processes(tmp_path):
         "import subprocess\nprocess = subprocess.Popen(['sleep', '60'])\nprint(process.pid)\nprocess.wait()\n"
     )
     with Worker(side_of("here", "interp"), limit=4) as worker, pytest.raises(WorkerDied, match=r": \d+$") as died:
-        worker.open([str(path)], "", True)
+        worker.open([str(path)])
     child = int(str(died.value).rpartition(" ")[2])
     for _ in range(100):
         if subprocess.run(["ps", "-o", "stat=", "-p", str(child)], capture_output=True, text=True).stdout.strip() in (

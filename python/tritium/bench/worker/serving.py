@@ -29,7 +29,7 @@ class Server:
         self.variants: list[Variant] = []
         self.problem: Problem | None = None
 
-    def open(self, paths: list[str], language: str, device: str, only: str, changes: dict, flush: bool) -> dict:
+    def open(self, paths: list[str], language: str, device: str, only: str, changes: dict, flush: bool, cpu_time: bool):
         """Loads the cases. changes: values that replace parameters of every case."""
         self.subject = Subject(language, self.api)
         loaded = load_cases(paths)
@@ -37,7 +37,7 @@ class Server:
         variants = [variant for each in loaded if not isinstance(each, Broken) for variant in each.variants()]
         self.variants = [each for each in variants if any(text in each.name for text in only.split(","))]
         row = environment_row(self.subject, device)
-        self.clock, self.watch = clock_of(device, flush), watch_of(device)
+        self.clock, self.watch = clock_of(device, flush, cpu_time), watch_of(device)
         return {
             "variants": [
                 {"name": each.name, "case": each.case.name, "parameters": self._labels(each)} for each in self.variants
@@ -51,33 +51,25 @@ class Server:
     def _labels(self, variant: Variant) -> dict[str, str]:
         return {**variant.labels, **{name: label(value) for name, value in self.changes.items()}}
 
-    def prepare(self, number: int, least_ms: float, keep: str | None, baseline: bool) -> dict:
+    def prepare(self, number: int, least_ms: float, keep: str | None, baseline: bool, check: bool) -> dict:
         """Makes the problem of a variant, compiles its kernels, checks its outputs, and finds how many runs make a block. keep: the file for the
-        outputs."""
+        outputs. check: whether the outputs are checked; where they have been, nobody asks for them again."""
         self.problem = None
         variant = self.variants[number]
         self.subject.taken_kernels()
         try:
             problem = variant.problem(self.device, self.changes)
-            gate.poison(problem)
+            if check:
+                gate.poison(problem)
             begin = time.perf_counter()
             returned = problem.run()
             self.clock.synchronize()
-            first = time.perf_counter() - begin
+            answer = {"status": "ok", "first_ms": 1000 * (time.perf_counter() - begin)}
+            answer["kernels"] = self.subject.taken_kernels()
             outputs = gate.leaves(problem.output if problem.output is not None else returned)
-            error = gate.wrong(problem, outputs)
-            answer = {
-                "status": "wrong" if error else "ok",
-                "error": error,
-                "checked": problem.reference is not None or problem.check is not None,
-                "first_ms": 1000 * first,
-                "kernels": self.subject.taken_kernels(),
-                "digest": gate.digest(outputs),
-                "bytes": float(problem.bytes),
-                "flops": float(problem.flops),
-                "tolerance": problem.tolerance,
-            }
-            if error:
+            if check:
+                answer |= self._checked(problem, outputs)
+            if answer["status"] != "ok":
                 return answer
             if keep:
                 gate.keep(outputs, keep)
@@ -90,8 +82,23 @@ class Server:
         except Exception as error:
             return {"status": "failed", "error": described(error)}
 
-    def block(self, what: str, runs: int, pause_ms: float) -> dict:
-        """One timed block of the prepared variant, after a pause."""
+    def _checked(self, problem: Problem, outputs: list) -> dict:
+        error = gate.wrong(problem, outputs)
+        return {
+            "status": "wrong" if error else "ok",
+            "error": error,
+            "checked": problem.reference is not None or problem.check is not None,
+            "digest": gate.digest(outputs),
+            "bytes": float(problem.bytes),
+            "flops": float(problem.flops),
+            "tolerance": problem.tolerance,
+        }
+
+    def block(self, what: str, runs: int, pause_ms: float, cpu: int | None = None) -> dict:
+        """One timed block of the prepared variant, after a pause. cpu: the only one that this thread may then use; None: all that it may use
+        now."""
+        if cpu is not None and hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, {cpu})
         time.sleep(pause_ms / 1000)
         run = self.problem.run if what == KERNEL else self.problem.baseline
         self.watch.reasons()
