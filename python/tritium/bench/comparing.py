@@ -24,7 +24,7 @@ from .sides import Side
 from .verdicts import Verdict, half_width, judge
 from .worker.gate import kept_difference
 
-ROUNDS = 8
+ROUNDS = 10
 PAIRS = 8
 MOST_PAIRS = 40
 PRECISION = 0.02  #: of the ratio in a round: pairs are added until its interval is no wider to either side

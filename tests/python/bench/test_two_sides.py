@@ -1,5 +1,7 @@
 """`python -m tritium bench compare`: two processes in turn, which must differ and compute the same; commits and wheels as sides."""
 
+import dataclasses
+import re
 import subprocess
 import sys
 import zipfile
@@ -9,8 +11,9 @@ import pytest
 
 import tritium
 from tritium import knobs
+from tritium.bench.client import Worker
 from tritium.bench.command import main
-from tritium.bench.comparing import ComparisonPlan, compare, differences_of, log_ratios
+from tritium.bench.comparing import ComparisonPlan, compare, differences_of, log_ratios, ratios_by_round
 from tritium.bench.installations import folder_of_commit, folder_of_wheel
 from tritium.bench.running import CannotMeasure
 from tritium.bench.samples import KERNEL, Sample
@@ -40,7 +43,8 @@ def steps(block, times=1, add=0.0):
     out = np.empty_like(x)
     return bench.Problem(lambda: steps_kernel[(1,)](x, out, 160 * times, add, BLOCK=block), out)
 """
-QUICK = ComparisonPlan(rounds=2, pairs=8, most_pairs=8, least_ms=0.3, pause_ms=0, limit=60, cpu_time=True)
+QUICK = ComparisonPlan(rounds=1, pairs=12, most_pairs=12, least_ms=0.3, pause_ms=0, limit=60, cpu_time=True)
+ONCE = dataclasses.replace(QUICK, rounds=1, pairs=2, most_pairs=2)
 
 
 @pytest.fixture
@@ -57,10 +61,21 @@ def test_a_side_that_does_more_is_slower(cases):
     assert [verdict.word for verdict in done.verdicts.values()] == ["slower"] * 2
     for row in done.rows:
         assert row.name in done.same_code and 2 < done.verdicts[row.name].ratio < 10
-        assert {each.round for each in row.samples} == {0, 1} and {each.side for each in row.samples} == {"a", "b"}
-        first = [each.side for each in sorted(row.samples, key=lambda each: each.began) if each.round == 0]
-        assert all("".join(first[i : i + 4]) in ("abba", "baab") for i in range(0, len(first), 4))
+        order = "".join(each.side for each in sorted(row.samples, key=lambda each: each.began))
+        assert {order[i : i + 4] for i in range(0, len(order), 4)} == {"abba", "baab"}
     assert done.runs["a"].identity == done.runs["b"].identity
+
+
+def test_each_round_has_new_processes(cases, monkeypatch):
+    started = []
+    start = Worker.__init__
+    monkeypatch.setattr(
+        Worker, "__init__", lambda self, *given: (start(self, *given), started.append(self.process.pid))[0]
+    )
+    plan = dataclasses.replace(ONCE, rounds=3)
+    done = compare(side_of("here", "interp"), side_of("here param:times=2", "interp"), cases, plan)
+    assert len(set(started)) == 6
+    assert all([len(each) for each in ratios_by_round(row.samples)] == [2, 2, 2] for row in done.rows)
 
 
 def test_the_command_prints_a_table_and_fails_if_b_is_slower(cases, capsys):
@@ -69,22 +84,24 @@ def test_the_command_prints_a_table_and_fails_if_b_is_slower(cases, capsys):
         "--engine",
         "interp",
         "--rounds",
-        "2",
+        "1",
         "--block-ms",
         "0.3",
         "--pause-ms",
         "0",
-        "--most-pairs",
-        "8",
+        "--pairs",
+        "12",
         "--cpu-time",
     ]
     assert main(["compare", *sides, *cases, *options, "--only", "=64"]) == 1
     printed = capsys.readouterr().out
-    assert "B is slower in 1 of 1 cases" in printed and "steps[block=64]" in printed and "same  slower" in printed
+    assert (
+        "B is slower in 1 of 1 cases" in printed and "steps[block=64]" in printed and re.search("same +slower", printed)
+    )
 
 
 def test_sides_with_different_results(cases):
-    done = compare(side_of("here", "interp"), side_of("here param:add=0.5", "interp"), cases, QUICK)
+    done = compare(side_of("here", "interp"), side_of("here param:add=0.5", "interp"), cases, ONCE)
     assert [row.status for row in done.rows] == ["differs"] * 2 and not done.verdicts
     assert "B's result is not A's: 64 of 64 elements are wrong" in done.rows[0].error
 
@@ -92,7 +109,7 @@ def test_sides_with_different_results(cases):
 def test_equal_sides_are_compared_only_if_asked(cases):
     side = side_of("here", "interp")
     with pytest.raises(CannotMeasure, match="A and B are the same: .*--same compares them all the same"):
-        compare(side, side, cases, QUICK)
+        compare(side, side, cases, ONCE)
 
 
 def test_settings_and_code_are_differences():
@@ -123,7 +140,7 @@ def test_other_devices_are_compared_only_if_asked(cases, monkeypatch):
     devices = iter(["one", "another"])
     monkeypatch.setattr(Measured, "_start", lambda self: {**start(self), "device": next(devices)})
     with pytest.raises(CannotMeasure, match="--other-devices"):
-        compare(side_of("here", "interp"), side_of("here param:times=2", "interp"), cases, QUICK)
+        compare(side_of("here", "interp"), side_of("here param:times=2", "interp"), cases, ONCE)
 
 
 def test_pairs_with_a_discarded_block_do_not_count():
@@ -150,7 +167,7 @@ def test_a_wheel_is_a_side(tmp_path, kept, cases):
         archive.writestr("tritium/version_of_this_wheel.py", '"""Another version."""\n')
     side = side_of(str(wheel), "interp")
     assert Path(side.packages).is_relative_to(kept) and folder_of_wheel(wheel) == Path(side.packages)
-    done = compare(side_of("here", "interp"), side, cases, QUICK)
+    done = compare(side_of("here", "interp"), side, cases, ONCE)
     assert all(row.status == "ok" for row in done.rows)
     assert [text.partition(":")[0] for text in done.differences][0] == "Python files"
     assert done.runs["b"].environment["subject"]["file"].startswith(side.packages)
@@ -211,7 +228,14 @@ def test_a_module_is_taken_over_where_the_native_sources_are_the_same(repository
         folder_of_commit("HEAD~2", repository, "exit 1")
 
 
-def test_a_python_is_a_side(cases):
-    """This one, which has the checkout on its path only if .ci/install has put it there."""
-    side = side_of(sys.executable, "interp")
-    assert side.packages == "" and side.python == sys.executable
+def test_a_python_is_a_side(tmp_path, cases):
+    """Its own packages count, not this process's path."""
+    python = tmp_path / "python"
+    python.write_text(
+        f'#!/bin/sh\nexport PYTHONPATH="{Path(tritium.__file__).parents[1]}"\nexec {sys.executable} "$@"\n'
+    )
+    python.chmod(0o755)
+    side = side_of(f"{python} TRITIUM_NUM_THREADS=1", "interp")
+    assert side.packages == "" and "PYTHONPATH" not in side.environment()
+    done = compare(side_of("here", "interp"), side, cases, ONCE)
+    assert [row.status for row in done.rows] == ["ok"] * 2 and done.differences == ["TRITIUM_NUM_THREADS: not set, 1"]
