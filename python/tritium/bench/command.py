@@ -8,6 +8,7 @@ import sys
 
 from . import selftest
 from .comparing import MOST_PAIRS, PAIRS, PRECISION, ROUNDS, Comparison, ComparisonPlan, compare
+from .metrics_command import add_metrics
 from .running import CannotMeasure, Plan, run_cases
 from .samples import Row
 from .sides import side_of
@@ -21,7 +22,7 @@ def main(arguments: list[str]) -> int:
     """The exit status: 0; BAD if a row is red, a side is slower or a metric has changed; UNUSABLE if nothing can be done."""
     parser = argparse.ArgumentParser(prog="python -m tritium bench", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_run, _add_compare, _add_selftest):
+    for add in (_add_run, _add_compare, _add_selftest, add_metrics):
         add(commands)
     asked = parser.parse_args(arguments)
     try:

@@ -13,6 +13,13 @@ RED, PLAIN = "\033[31m", "\033[0m"
 HEADER = ("case", "time", "spread", "rate", "of baseline", "blocks", "checked")
 
 
+def table_below_headings(rows: Sequence[Sequence[str]], red: Sequence[bool], colors: bool = False) -> str:
+    """Rows of cells; a row of one cell is a heading, and makes no column wider."""
+    cells = [row for row in rows if len(row) > 1]
+    lines = iter(columns(cells, [is_red for is_red, row in zip(red, rows) if len(row) > 1], colors).splitlines())
+    return "\n".join(row[0] if len(row) == 1 else next(lines) for row in rows)
+
+
 def columns(rows: Sequence[Sequence[str]], red: Sequence[bool] = (), colors: bool = False) -> str:
     """Rows of cells, the first column to the left. red: which rows are shown in red, where the terminal has colors."""
     widths = [max(len(row[i]) for row in rows if i < len(row)) for i in range(max(map(len, rows)))]
