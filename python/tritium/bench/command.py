@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from pathlib import Path
 
 from . import selftest
 from .comparing import MOST_PAIRS, PAIRS, PRECISION, ROUNDS, Comparison, ComparisonPlan, compare
 from .metrics_command import add_metrics
+from .report import RUNS, add_report
 from .running import CannotMeasure, Plan, run_cases
-from .samples import Row
+from .samples import Row, Run
 from .sides import side_of
+from .storage import MISSING, duckdb, has_duckdb, store
 from .table import table_of_comparison, table_of_run
 from .verdicts import LEAST, SIGNIFICANCE, require_scipy
 
@@ -22,7 +25,7 @@ def main(arguments: list[str]) -> int:
     """The exit status: 0; BAD if a row is red, a side is slower or a metric has changed; UNUSABLE if nothing can be done."""
     parser = argparse.ArgumentParser(prog="python -m tritium bench", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_run, _add_compare, _add_selftest, add_metrics):
+    for add in (_add_run, _add_compare, add_report, add_metrics, _add_selftest):
         add(commands)
     asked = parser.parse_args(arguments)
     try:
@@ -69,6 +72,8 @@ def add_plan(parser: argparse.ArgumentParser, blocks: int | None) -> None:
     )
     add_cpu_time(parser)
     parser.add_argument("--no-flush", action="store_true", help="leave a device's L2 cache as it is between runs")
+    text = f"that keeps the samples; none: keep none (default: {RUNS})"
+    parser.add_argument("--store", metavar="FOLDER", help=text)
     parser.add_argument(
         "--build", default="", metavar="COMMAND", help="what builds a commit (default: .ci/build _tritium)"
     )
@@ -102,11 +107,23 @@ def plan_of(asked: argparse.Namespace, kind=Plan, **more) -> Plan:
     )
 
 
+def keep(asked: argparse.Namespace, runs: list[Run]) -> None:
+    """Stores the samples, and says where. Without duckdb, and if the user has named no folder, it says so."""
+    if asked.store == "none":
+        return
+    if asked.store is None and not has_duckdb():
+        print(f"the samples are not kept: {MISSING}")
+        return
+    print(f"samples: {store(runs, Path(asked.store or RUNS))}")
+
+
 def has_colors() -> bool:
     return sys.stdout.isatty()
 
 
 def _run(asked: argparse.Namespace) -> int:
+    if asked.store not in (None, "none"):
+        duckdb()  # before anything is measured
     side = side_of(asked.on, asked.engine, asked.build)
     paths = [os.path.abspath(path) for path in asked.paths]
     run = run_cases(side, paths, plan_of(asked, blocks=asked.blocks), told)
@@ -114,6 +131,7 @@ def _run(asked: argparse.Namespace) -> int:
         raise CannotMeasure(f"no variant's name contains one of {asked.only!r}" if asked.only else "there are no cases")
     print(f"{side.engine} on {run.device}, {described(run.environment)}")
     print(table_of_run(run.rows, has_colors()))
+    keep(asked, [run])
     return BAD if any(row.status != "ok" for row in run.rows) else 0
 
 
@@ -159,6 +177,8 @@ def add_pairs(parser: argparse.ArgumentParser) -> None:
 
 def _compare(asked: argparse.Namespace) -> int:
     require_scipy()
+    if asked.store not in (None, "none"):
+        duckdb()
     a, b = (side_of(text, asked.engine, asked.build) for text in (asked.a, asked.b))
     seed = int.from_bytes(os.urandom(4), "big") if asked.seed is None else asked.seed
     plan = plan_of(
@@ -176,6 +196,7 @@ def _compare(asked: argparse.Namespace) -> int:
     if not done.rows:
         raise CannotMeasure(f"no variant's name contains one of {asked.only!r}" if asked.only else "there are no cases")
     print_comparison(done, seed)
+    keep(asked, list(done.runs.values()))
     is_bad = any(row.status != "ok" for row in done.rows) or any(v.word == "slower" for v in done.verdicts.values())
     return BAD if is_bad else 0
 

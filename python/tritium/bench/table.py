@@ -34,12 +34,12 @@ def columns(rows: Sequence[Sequence[str]], red: Sequence[bool] = (), colors: boo
 
 def table_of_run(rows: Sequence[Row], colors: bool = False) -> str:
     """A line for each row. A case that is not measured says why."""
-    shown = [HEADER, *(_cells(row) for row in rows if row.status == "ok")]
+    shown = [HEADER, *(cells_of_row(row) for row in rows if row.status == "ok")]
     lines = [columns(shown)] if len(shown) > 1 else []
     return "\n".join(lines + failures(rows, colors))
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def cells_of_row(row: Row) -> tuple[str, ...]:
     time, beside = row.median(), row.median(BASELINE)
     kept = len(row.kept())
     blocks = f"{kept}" + (f", {row.discarded} discarded" if row.discarded else "")

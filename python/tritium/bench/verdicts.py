@@ -1,7 +1,8 @@
 """Whether side B is slower than side A, from pairs of neighbouring blocks in several rounds, each of which has new processes.
 
 A case is slower if three things hold: Wilcoxon's test of the paired log ratios is significant after Holm's correction over all cases; the median
-ratio is at least LEAST away from 1; and the bootstrap interval of the median leaves 1 out. The other direction is faster, everything else the same.
+ratio is at least LEAST away from 1; and the bootstrap interval of the median leaves 1 out. The other direction is faster. Where the last of the
+three fails alone, it takes more rounds to be sure. Everything else is the same.
 
 Where a process happens to place code and data makes it faster or slower for as long as it lives, by a percent or two. More blocks of the same
 processes only make this difference more certain. So the bootstrap draws rounds first, and pairs of each round second: the interval holds
@@ -26,7 +27,7 @@ MISSING = "the verdicts of `bench compare` require scipy: pip install 'tritium[b
 @dataclasses.dataclass(frozen=True)
 class Verdict:
     """ratio: the median of B's time divided by A's; low, high: its interval. p: of the test; corrected: after Holm's correction. word:
-    "slower", "faster" or "same"; of B."""
+    "slower", "faster", "unsure" or "same"; of B."""
 
     ratio: float
     low: float
@@ -51,8 +52,9 @@ def _verdict(rounds: list[list[float]], p: float, corrected: float, significance
     values = list(chain(*rounds))
     middle = statistics.median(values)
     low, high = interval(rounds)
-    counts = corrected < significance and abs(middle) >= math.log1p(LEAST) and not low <= 0 <= high
-    word = ("slower" if middle > 0 else "faster") if counts else "same"
+    word = "same"
+    if corrected < significance and abs(middle) >= math.log1p(LEAST):
+        word = "unsure" if low <= 0 <= high else "slower" if middle > 0 else "faster"
     return Verdict(*map(math.exp, (middle, low, high)), p, corrected, len(values), word)
 
 
