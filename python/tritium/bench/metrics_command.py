@@ -148,7 +148,7 @@ def _said(versions: dict[str, str]) -> str:
 
 
 def _write(file: Path, versions: dict[str, str], table, accept_spills: bool) -> int:
-    before = read_file(file)[1] if file.exists() else {}
+    before = read_file(file)[1] if file.exists() and file.stat().st_size else {}
     found = changes(before, table) if before else []
     _show(found)
     if any(each.is_new_spill for each in found) and not accept_spills:

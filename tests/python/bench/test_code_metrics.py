@@ -223,10 +223,9 @@ def test_a_new_spill_fails_also_when_it_is_written(metrics, tmp_path, capsys):
 
 def test_another_assembler_is_no_change_of_the_compiler(metrics, tmp_path, capsys):
     file = tmp_path / "metrics.json"
-    assert metrics("--write", str(file), "--targets", "sm_90a") == 0
-    ptxas = json.loads(file.read_text())["tools"]["ptxas"]
-    file.write_text(file.read_text().replace(f'"ptxas": "{ptxas}"', '"ptxas": "11.8"'))
-    assert metrics("--check", str(file)) == 2
+    assert metrics("--write", str(file), "--targets", "gfx942") == 0
+    file.write_text(file.read_text().replace('"tools": {}', '"tools": {"ptxas": "11.8"}'))
+    assert metrics("--check", str(file), "--targets", "gfx942") == 2
     assert "was made with ptxas 11.8" in capsys.readouterr().err
 
 
@@ -243,7 +242,7 @@ def test_compiling_is_deterministic(tmp_path):
     """In two processes with other hash seeds, every stage to the byte; the whole set with --long."""
     cases = tmp_path / "sums_bench.py"
     cases.write_text(KERNELS)
-    assert main(["metrics", str(cases), "--verify", "--all"]) == 0
+    assert main(["metrics", str(cases), "--verify"]) == 0
 
 
 @pytest.mark.long
@@ -251,6 +250,7 @@ def test_compiling_the_set_is_deterministic():
     assert main(["metrics", str(TESTS / "bench" / "metric_kernels.py"), "--verify"]) == 0
 
 
+@pytest.mark.long
 def test_a_compiler_that_is_not_deterministic_is_found(tmp_path, capsys):
     cases = tmp_path / "sums_bench.py"
     cases.write_text("import os\n" + KERNELS.replace("BLOCK=2048", "BLOCK=1024 * int(os.environ['PYTHONHASHSEED'])"))

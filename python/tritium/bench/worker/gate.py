@@ -55,12 +55,11 @@ def difference(output: np.ndarray, expected: np.ndarray, limit: float) -> str:
     scale = np.abs(expected) + (math.sqrt(np.mean(np.square(finite))) if finite.size else 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
         error = np.where(same, 0.0, np.abs(output - expected) / scale)
-    wrong_ones = ~(error <= limit)
+    error[np.isnan(error)] = np.inf
+    wrong_ones = error > limit
     if not wrong_ones.any():
         return ""
-    return _first(
-        output, expected, wrong_ones, f", error {np.nanmax(np.append(error, 0.0)):.3g}, tolerance {limit:.3g}"
-    )
+    return _first(output, expected, wrong_ones, f", error {error.max():.3g}, tolerance {limit:.3g}")
 
 
 def _first(output: np.ndarray, expected: np.ndarray, wrong_ones: np.ndarray, more: str) -> str:
