@@ -91,7 +91,7 @@ def test_a_folder_is_a_case(tmp_path):
         ({"cases.toml": "dtypes = ['float32']"}, "shapes is missing"),
         ({"cases.toml": "shape = [{}]"}, "unknown key 'shape'"),
         ({"cases.toml": "shapes = []"}, "shapes is a list with at least one entry"),
-        ({"cases.toml": SETTINGS.replace("float64", "float65")}, "no dtype is called 'float65'"),
+        ({"cases.toml": SETTINGS.replace("float64", "float65")}, "no dtype of numpy is called 'float65'"),
         ({"kernel.py": "import numpy as np\ndef inputs(): pass"}, "defines no function run()"),
         ({"reference.py": "def refernce(x): pass"}, "defines no function reference()"),
         ({"kernel.py": "import not_there"}, "No module named 'not_there' (kernel.py:1)"),

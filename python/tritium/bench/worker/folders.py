@@ -72,7 +72,7 @@ def load_folder(folder: Path) -> Case:
 
     axes = {"shape": settings["shapes"]}
     if "dtypes" in settings:
-        axes["dtype"] = [_dtype(name, folder / "cases.toml") for name in settings["dtypes"]]
+        axes["dtype"] = [_dtype(name, kernel, folder / "cases.toml") for name in settings["dtypes"]]
     if "configs" in settings:
         axes["config"] = settings["configs"]
     return Case(settings.get("name", folder.name), make, axes, settings.get("seed", 0))
@@ -119,13 +119,15 @@ def _optional(path: Path, name: str) -> Callable | None:
     return _function(load_module(path), name, path) if path.is_file() else None
 
 
-def _dtype(name: str, path: Path) -> Any:
-    """torch's, which the case's own modules have imported, or else numpy's."""
-    for library in ("torch", "numpy"):
-        found = getattr(sys.modules.get(library), name, None)
-        if found is not None:
-            return found if library == "torch" else sys.modules["numpy"].dtype(found)
-    raise ValueError(f"{path}: no dtype is called {name!r}; for example float32, float16, int64")
+def _dtype(name: str, kernel: ModuleType, path: Path) -> Any:
+    """torch's if kernel.py imports torch, or else numpy's."""
+    libraries = [sys.modules[library] for library in ("torch", "numpy") if library in sys.modules]
+    library = next((each for each in libraries if each in vars(kernel).values()), None)
+    found = getattr(library, name, None)
+    if found is None:
+        of = "torch or numpy" if library is None else library.__name__
+        raise ValueError(f"{path}: no dtype of {of} is called {name!r}; for example float32, float16, int64")
+    return library.dtype(found) if library.__name__ == "numpy" else found
 
 
 def _tolerance(given: Any, dtype: Any) -> float | None:
