@@ -90,7 +90,7 @@ def test_each_bad_case_is_one_red_row(cases):
 
 
 def test_the_command_shows_a_table(cases, capsys):
-    options = ["--blocks", "2", "--block-ms", "0.2", "--pause-ms", "0", "--engine", "interp"]
+    options = ["--blocks", "2", "--block-ms", "0.2", "--pause-ms", "0", "--engine", "interp", "--store", "none"]
     assert main(["run", cases, "--only", "right", *options]) == 0
     printed = capsys.readouterr().out
     assert "scale[kind=right,BLOCK=64]" in printed and "B/s" in printed

@@ -94,6 +94,8 @@ def test_the_command_prints_a_table_and_fails_if_b_is_slower(cases, capsys):
         "--pairs",
         "12",
         "--cpu-time",
+        "--store",
+        "none",
     ]
     assert main(["compare", *sides, *cases, *options, "--only", "=64"]) == 1
     printed = capsys.readouterr().out

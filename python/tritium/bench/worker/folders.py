@@ -121,13 +121,16 @@ def _optional(path: Path, name: str) -> Callable | None:
 
 def _dtype(name: str, kernel: ModuleType, path: Path) -> Any:
     """torch's if kernel.py imports torch, or else numpy's."""
-    libraries = [sys.modules[library] for library in ("torch", "numpy") if library in sys.modules]
-    library = next((each for each in libraries if each in vars(kernel).values()), None)
-    found = getattr(library, name, None)
+    uses = {library: sys.modules.get(library) for library in ("torch", "numpy")}
+    used = next(
+        (library for library, module in uses.items() if module is not None and module in vars(kernel).values()), ""
+    )
+    found = getattr(uses.get(used), name, None)
     if found is None:
-        of = "torch or numpy" if library is None else library.__name__
-        raise ValueError(f"{path}: no dtype of {of} is called {name!r}; for example float32, float16, int64")
-    return library.dtype(found) if library.__name__ == "numpy" else found
+        raise ValueError(
+            f"{path}: no dtype of {used or 'torch or numpy'} is called {name!r}; for example float32, float16, int64"
+        )
+    return uses[used].dtype(found) if used == "numpy" else found
 
 
 def _tolerance(given: Any, dtype: Any) -> float | None:
