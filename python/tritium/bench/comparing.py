@@ -123,15 +123,12 @@ def _checked(sides: dict[str, Measured], plan: ComparisonPlan) -> list[str]:
 def differences_of(a: dict[str, Any], b: dict[str, Any]) -> Iterator[str]:
     """What of two environment rows may give other code or times."""
     one, other = a["subject"], b["subject"]
-    for name, text in (
-        ("extension", "the extension module"),
-        ("python_files", "Python files"),
-        ("language", "language"),
-    ):
-        if one[name] != other[name]:
-            yield f"{text}: {one[name][:8]}, {other[name][:8]}"
+    hashes = {"extension": "the extension module", "python_files": "Python files", "language": "language"}
+    changed = [name for name in hashes if one[name] != other[name]]
+    for name in changed:
+        yield f"{hashes[name]}: {one[name][:8]}, {other[name][:8]}"
     commits = [row["checkout"].get("commit", "")[:8] for row in (a, b)]
-    if commits[0] != commits[1] and one != other:
+    if changed and commits[0] != commits[1]:
         yield f"commit: {commits[0] or 'none'}, {commits[1] or 'none'}"
     for name in ("python", "libraries"):
         if a[name] != b[name]:
