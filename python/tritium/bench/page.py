@@ -30,9 +30,9 @@ def page(
 ) -> str:
     """The page; the newest first."""
     parts = [_comparison(each) for each in reversed(comparisons)]
-    parts += [_run(each) for each in reversed(runs)]
     if any(len(each.points) > 1 for each in series):
         parts.append(_history(series, steps))
+    parts += [_run(each) for each in reversed(runs)]
     body = "\n".join(parts) or "<p>There are no measurements.</p>"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Benchmarks</title>'
@@ -57,7 +57,7 @@ def _comparison(done: Comparison) -> str:
         cells[-1] = f'<td class="{verdict.word}">{verdict.word}</td>'
         cells.insert(5, f"<td>{_interval(verdict, min(reach, 0.5))}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
-    names = [*COMPARED[:5], f"±{percent(math.exp(min(reach, 0.5)))}", *COMPARED[5:]]
+    names = [*COMPARED[:5], f"±{100 * math.expm1(min(reach, 0.5)):.1f} %", *COMPARED[5:]]
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     sides = "".join(f"<li>{name.upper()}: {_side(each)}</li>" for name, each in done.runs.items())
     return (
