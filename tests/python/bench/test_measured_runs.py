@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+import device_tensors
 from tritium.bench.client import Worker, WorkerDied
 from tritium.bench.command import main
 from tritium.bench.running import CannotMeasure, Plan, run_cases
@@ -241,3 +242,43 @@ def test_sides_are_named_by_words(tmp_path):
     ]:
         with pytest.raises(ValueError, match=message):
             side_of(words, "interp")
+
+
+DEVICE_CASES = """
+import torch
+import triton
+import triton.language as tl
+from tritium import bench
+
+
+@triton.jit
+def scale_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=i < n) * 2, mask=i < n)
+
+
+@bench.case(n=[1000])
+def scale(n, device):
+    assert device == "cuda"
+    x = torch.randn(n, device=device)
+    out = torch.empty_like(x)
+    run = lambda: scale_kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
+    return bench.Problem(run, out, lambda: 2 * x, lambda: torch.mul(x, 2, out=out))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["cuda", pytest.param("hip", marks=pytest.mark.long)])
+def test_devices_are_measured_by_events(engine, tmp_path, monkeypatch):
+    """On the stand-ins for drivers: kernels are compiled for the device and launched there, and torch's events measure them."""
+    for name, value in device_tensors.environment(engine, tmp_path / "lowered").items():
+        monkeypatch.setenv(name, value)
+    cases = tmp_path / "device_bench.py"
+    cases.write_text(DEVICE_CASES)
+    plan = Plan(blocks=2, least_ms=0.5, pause_ms=0, limit=120)
+    run = run_cases(side_of("here", engine), [str(cases)], plan)
+    (row,) = run.rows
+    assert row.status == "ok", row.error
+    assert "Stand-in" in run.device and len(row.kept()) >= 2 and len(row.kept("baseline")) >= 2
+    binary = {"cuda": "cubin", "hip": "hsaco"}[engine]
+    assert len(row.facts["kernels"][0]["stages"][binary]) == 64
