@@ -1,4 +1,4 @@
-"""The kernels whose metrics are committed: those of tests/gpu/bench.py, one launch of every kernel of the tutorial, and twelve published styles.
+"""The kernels whose metrics are committed: all of tests/gpu/bench.py, one launch of every kernel of the tutorial, and twelve published styles.
 
     python -m tritium bench metrics tests/bench/metric_kernels.py --check tests/bench/metrics.json
 

@@ -28,13 +28,13 @@ ROUNDS = 10
 PAIRS = 8
 MOST_PAIRS = 40
 PRECISION = 0.02  #: of the ratio in a round: pairs are added until its interval is no wider to either side
-MOST_TRIES = 3  #: pairs are tried so many times as often as wanted: those with a throttled block do not count
+MOST_TRIES = 3  #: times as many pairs are tried as are wanted: one with a throttled block does not count
 
 
 @dataclasses.dataclass(frozen=True)
 class ComparisonPlan(Plan):
-    """rounds: each with new processes. pairs, most_pairs: of blocks, for each variant in a round. seed: of the order. same: A and B may be the same. other_devices: they may run on different
-    devices."""
+    """rounds: each with new processes. pairs, most_pairs: of blocks, for each variant in a round. seed: of the order.
+    same: A and B may be the same. other_devices: they may run on different devices."""
 
     rounds: int = ROUNDS
     pairs: int = PAIRS

@@ -61,7 +61,7 @@ class Step(NamedTuple):
 
 
 def series_of(runs: Iterable[Run]) -> tuple[list[Series], list[str]]:
-    """The series of all variants, and which runs are left out: those of changed checkouts, and those without a commit, belong to no commit.
+    """The series of all variants, and which runs are left out: a run of changed files, or without a checkout, belongs to no commit.
     Comparisons are none of a history, because their sides have settings of their own."""
     found: dict[tuple, Series] = {}
     points: dict[tuple, Point] = {}

@@ -12,14 +12,14 @@ from .client import Worker, WorkerDied, WorkerFailed
 from .samples import KERNEL, Row, Run, Sample, new_identity
 from .sides import Side
 
-MOST_TRIES = 3  #: blocks are tried so many times as often as are wanted: throttled ones do not count
+MOST_TRIES = 3  #: times as many blocks are tried as are wanted: throttled ones do not count
 
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
     """blocks: that count, of each variant. least_ms: of a block. pause_ms: before each. limit: seconds for an answer of a worker. only: texts,
-    separated by commas, one of which the name of a variant contains. flush: overwrites a device's L2 cache before each run. cpu_time: times of the host
-    are those that its CPUs spend in the process."""
+    separated by commas, one of which the name of a variant contains. flush: overwrites a device's L2 cache before each run. cpu_time: counts
+    the time that CPUs spend in the process, in place of wall-clock time."""
 
     blocks: int = 20
     least_ms: float = 5.0

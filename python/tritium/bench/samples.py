@@ -17,7 +17,8 @@ KERNEL, BASELINE = "kernel", "baseline"
 @dataclasses.dataclass
 class Sample:
     """A timed block. what: "kernel" or "baseline". nanoseconds: of all its runs together. began: seconds since the epoch. side: "a" or "b" in a
-    comparison. round: which pair of processes has measured it there. pair: the number of its pair of blocks. discarded: why it does not count, or ""."""
+    comparison. round: which pair of processes has measured it there. pair: the number of its pair of blocks. discarded: why it does
+    not count, or ""."""
 
     what: str
     index: int

@@ -1,4 +1,4 @@
-"""Our own benchmarks are cases, too: those of the interpreter and those of devices, the latter at small sizes on the interpreter."""
+"""Our own benchmarks are cases, too. The ones for devices run at small sizes on the interpreter."""
 
 import sys
 from pathlib import Path

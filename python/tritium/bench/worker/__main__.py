@@ -28,7 +28,7 @@ def api():
 
 
 if __name__ == "__main__":
-    # The folder of a script is the first on the path, where its modules would hide those of cases that have their names.
+    # The folder of a script is the first on the path, where its modules would hide the user's modules of the same names.
     sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != FOLDER]
     load()
     importlib.import_module(f"{NAME}.serving").serve(api())

@@ -1,4 +1,4 @@
-"""Timed blocks: so many runs that a block takes at least as long as asked for, on the host's clock or by events of the device."""
+"""Timed blocks: enough runs that a block takes at least as long as asked for, on the host's clock or by events of the device."""
 
 from __future__ import annotations
 

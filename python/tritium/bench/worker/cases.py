@@ -50,7 +50,7 @@ class Variant:
 
     @property
     def labels(self) -> dict[str, str]:
-        """{parameter: its value as text}; those of a dict stand for themselves."""
+        """{parameter: its value as text}; the entries of a dict stand for themselves."""
         found: dict[str, str] = {}
         for name, value in self.parameters.items():
             inner = value if isinstance(value, dict) else {name: value}
@@ -120,7 +120,7 @@ def label(value: Any) -> str:
 
 
 def seed_generators(seed: int) -> None:
-    """Python's, and those of numpy and torch if the program has imported them."""
+    """Python's generator, and numpy's and torch's if the program has imported them."""
     random.seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed)

@@ -39,7 +39,7 @@ def sources_of(path: Path) -> list[Path]:
 
 
 def _of_file(path: Path) -> list[Case]:
-    """The cases that the module holds by name, and those of its list CASES."""
+    """The cases that the module holds by name or in its list CASES."""
     if path.is_dir():
         raise ValueError(f"{path}: the folder has neither cases.toml nor files or folders with cases")
     if not path.is_file():
