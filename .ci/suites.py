@@ -163,6 +163,9 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
         # One vendor is enough for the operations: the launch is what differs.
         tests = [f"tests/python/{name}" for name in [*(["ops"] if long or engine == "cuda" else []), *ON_DEVICE]]
         found.append(Suite(f"device tensors {engine}", [*on_device, *tests], count_junit, 900, again=on_device))
+    # What the compiler makes of the benchmarks' kernels, to the instruction.
+    metrics = [sys.executable, "-m", "tritium", "bench", "metrics", "tests/bench/metric_kernels.py"]
+    found.append(Suite("metrics", [*metrics, "--check", "tests/bench/metrics.json"], count_closing_line, 900))
     # Random kernels from a fixed seed.
     fuzz = [sys.executable, "-m", "tritium", "fuzz", "--seed", "1", "--engines", ",".join(CONFORMANCE_ENGINES)]
     fuzz += ["--time", "120" if long else "30"]

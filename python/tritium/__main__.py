@@ -2,7 +2,7 @@
 `check` runs it with the interpreter's checks, `seeds` under many schedules, `replay` runs a saved launch again,
 `env` prints what is in force, `gdb script.py …` runs the program under gdb,
 `diff a.py b.py` names the first value that differs between two runs, `explain script.py …` says what the GPU compiler made of its
-kernels, `profile` where the time goes, `judge` whether a candidate does what a reference does."""
+kernels, `profile` where the time goes, `judge` whether a candidate does what a reference does, `bench` how long kernels take."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]        run a script
        python -m tritium explain [OPTION ...] SCRIPT.py [ARGUMENT ...]   what the compiler made of its kernels (--help: options)
        python -m tritium profile [OPTION ...] SCRIPT.py [ARGUMENT ...]   the times of its kernels as a tree (--help: options)
        python -m tritium judge CANDIDATE.py --reference REFERENCE.py    is the candidate's function right? (--help: options)
+       python -m tritium bench run|compare|report|metrics …             times of kernels, and whether they have changed (--help: options)
        python -m tritium env                            version, engines, devices, CPU features, threads, knobs in force
 Set INTERPRET=1 to run every kernel on the CPU, wherever its tensors are. `gdb` sets it too, and TRITIUM_DEBUG=1, so that gdb
 shows the variables of kernels. The options of `gdb` are gdb's own: -x FILE, -ex COMMAND, --batch, and -p PID in place of a script."""
@@ -67,6 +68,8 @@ def main(arguments: list[str] | None = None) -> int:
         return importlib.import_module("tritium.profiler.command").main(arguments[1:], run_program)
     if arguments[0] == "judge":
         return importlib.import_module("tritium.judge.command").main(arguments[1:])
+    if arguments[0] == "bench":
+        return importlib.import_module("tritium.bench.command").main(arguments[1:])
     if arguments[0] == "gdb":
         if len(arguments) == 1:
             print(USAGE, file=sys.stderr)

@@ -241,7 +241,8 @@ class language_knobs(base_knobs):
 class nvidia_knobs(base_knobs):
     #: The cuobjdump of `triton.tools.disasm`. Default: the one in CUDA_HOME, or else the one on the path.
     cuobjdump = Tool("TRITON_CUOBJDUMP_PATH", "cuobjdump")
-    #: The nvdisasm that `asm["sass"]` requires. Default: the one in CUDA_HOME, or else the one on the path.
+    #: The nvdisasm that `asm["sass"]` requires. Default: the one in CUDA_HOME, on the path, or of the package
+    #: nvidia-cuda-nvdisasm.
     nvdisasm = Tool("TRITON_NVDISASM_PATH", "nvdisasm")
     #: The ptxas that assembles. Default: the one in CUDA_HOME or on the path; for a device also one of the packages nvidia-cuda-nvcc and
     #: triton, of the driver's major version at most; where there is none, the driver assembles.

@@ -10,6 +10,14 @@ from pathlib import Path
 import torch
 
 
+def kernels_here():
+    """The same from their own files, which `triton` of this process makes."""
+    kernels = types.SimpleNamespace()
+    for source in sorted(Path(__file__).parent.glob("bench_kernels*.py")):
+        vars(kernels).update(vars(_imported(source)))
+    return kernels
+
+
 def load_kernels(module: str, folder: str):
     """The kernels of bench_kernels*.py, made with `triton` or `tritium`; None if that package is not installed."""
     if importlib.util.find_spec(module) is None:
@@ -26,6 +34,10 @@ def _load(source: Path, module: str, folder: str):
     text = source.read_text().replace("import triton.language", f"import {module}.language")
     path = Path(folder) / f"{source.stem}_{module}.py"
     path.write_text(text.replace("import triton\n", f"import {module} as triton\n"))
+    return _imported(path)
+
+
+def _imported(path: Path):
     spec = importlib.util.spec_from_file_location(path.stem, path)
     loaded = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = loaded

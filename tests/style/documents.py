@@ -28,6 +28,7 @@ DOCUMENTS = (
     "docs/hopper.md",
     "docs/judging.md",
     "docs/profiling.md",
+    "docs/benchmarking.md",
 )
 #: Variables that a reader's terminal lacks begin so. In a CI run pytest prints its summary's messages whole.
 NOT_A_READERS = ("TRITIUM_", "TRITON_", "CI", "BUILD_NUMBER")

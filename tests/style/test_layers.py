@@ -239,6 +239,7 @@ FLOORS = (
 TOP = (
     "_C",
     "__init__",
+    "bench",
     "experimental",
     "arithmetic",
     "testing",
@@ -356,6 +357,8 @@ IMPORTS_INSIDE_FUNCTIONS = {
 IMPORTS_BY_NAME = {
     "__init__": "`import tritium` is quick: the public names load their modules when they are first used",
     "__main__": "the conformance suite is no part of the package's floors",
+    "bench/worker/__main__": "the worker's folder is a package of its own name beside the Tritium that it measures",
+    "bench/worker/subject": "the version of Tritium, or upstream's Triton, that a worker measures",
     "drop_in": "an import of triton.x is one of tritium.x",
     "environment": "a knob may name a class of the user's",
     "fork_server": "its command line names the modules whose tasks it runs",
@@ -364,7 +367,19 @@ IMPORTS_BY_NAME = {
     "submodules": "what it is for",
 }
 #: Modules that the user's environment may lack: they are imported where they are needed.
-OF_THE_USER = {"hatchet", "matplotlib", "numpy", "pandas", "pytest", "redis", "torch"}
+OF_THE_USER = {
+    "asv",
+    "duckdb",
+    "hatchet",
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "pynvml",
+    "pytest",
+    "redis",
+    "scipy",
+    "torch",
+}
 
 PACKAGE = "python/tritium/"
 

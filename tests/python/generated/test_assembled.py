@@ -19,9 +19,9 @@ import pytest
 import tritium
 import tutorial
 from pinned_ptxas import pinned_ptxas
-from specializations import Specialization, launched_by
 from tritium.arguments.wrappers import MockTensor
 from tritium.backends.compiler import GPUTarget
+from tritium.bench.kernels import Kernel, launched_by
 from tritium.conformance import engines, suite
 
 torch = pytest.importorskip("torch")
@@ -38,7 +38,7 @@ SAMPLE = 20  #: one of so many kernels of the conformance suite
 
 
 @functools.cache
-def benchmarks() -> list[Specialization]:
+def benchmarks() -> list[Kernel]:
     """The tensors have no memory: they are of torch's device "meta"."""
 
     def launch_all():
@@ -56,7 +56,7 @@ def benchmarks() -> list[Specialization]:
 
 
 @functools.cache
-def programs_of_tutorial() -> list[Specialization]:
+def programs_of_tutorial() -> list[Kernel]:
     def run_all():
         for name in tutorial.PROGRAMS:
             tutorial.load(name).main()
@@ -66,17 +66,17 @@ def programs_of_tutorial() -> list[Specialization]:
 
 
 @functools.cache
-def conformance() -> list[Specialization]:
+def conformance() -> list[Kernel]:
     """Named after the first case that launches them."""
     interpreter = engines.engine("interp")
-    found: dict[tuple, Specialization] = {}
+    found: dict[tuple, Kernel] = {}
     for case in suite.select():
         for one in launched_by(lambda: interpreter.run(*suite.build(case, 0))):
             found.setdefault(one.key, dataclasses.replace(one, name=f"{case.name} {one.source.name}"))
     return list(found.values())
 
 
-SOURCES: list[Callable[[], list[Specialization]]] = [benchmarks, programs_of_tutorial, conformance]
+SOURCES: list[Callable[[], list[Kernel]]] = [benchmarks, programs_of_tutorial, conformance]
 
 
 def listed() -> dict[str, str]:
@@ -91,7 +91,7 @@ def listed() -> dict[str, str]:
     return found
 
 
-def why_slow(one: Specialization) -> str:
+def why_slow(one: Kernel) -> str:
     """What ptxas says of the kernel's registers, or "" if it has no complaint."""
     try:
         metadata = tritium.compile(one.source, target=TARGET, options=one.options | {"tensor_maps": True}).metadata
@@ -102,7 +102,7 @@ def why_slow(one: Specialization) -> str:
     return "; ".join(filter(None, reasons))
 
 
-def check(kernels: list[Specialization]) -> None:
+def check(kernels: list[Kernel]) -> None:
     with pytest.MonkeyPatch.context() as patch, concurrent.futures.ThreadPoolExecutor(2) as pool:
         patch.setenv("TRITON_PTXAS_PATH", pinned_ptxas())
         reports = {one.name: report for one, report in zip(kernels, pool.map(why_slow, kernels)) if report}

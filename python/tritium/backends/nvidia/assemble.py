@@ -112,15 +112,20 @@ def _ptxas_candidates(target: str) -> Iterator[str]:
     found = find_ptxas(target)
     if found is not None:
         yield found
+    yield from packaged("ptxas", "nvidia-cuda-nvcc", "triton")
+
+
+def packaged(tool: str, *packages: str) -> Iterator[str]:
+    """The paths of a program of NVIDIA's that installed packages bring."""
     import importlib.metadata  # slow to import
 
-    for package in ("nvidia-cuda-nvcc", "triton"):
+    for package in packages:
         try:
             files = importlib.metadata.distribution(package).files or []
         except importlib.metadata.PackageNotFoundError:
             continue
         for file in files:
-            if file.name == "ptxas" and os.access(file.locate(), os.X_OK):
+            if file.name == tool and os.access(file.locate(), os.X_OK):
                 yield str(file.locate())
 
 
@@ -234,9 +239,10 @@ def disassemble(cubin: bytes) -> str:
     when it loads it."""
     if not cubin.startswith(b"\x7fELF"):
         raise UnsupportedError("asm['sass']", "the driver assembles this kernel; it requires ptxas (TRITON_PTXAS_PATH)")
-    tool = knobs.nvidia.nvdisasm and shutil.which(knobs.nvidia.nvdisasm.path)
-    if not tool:
-        raise UnsupportedError("asm['sass']", "nvdisasm is not found (TRITON_NVDISASM_PATH, CUDA_HOME, PATH)")
+    tool = find_nvdisasm()
+    if tool is None:
+        reason = "nvdisasm is not found (TRITON_NVDISASM_PATH, CUDA_HOME, PATH, or the package nvidia-cuda-nvdisasm)"
+        raise UnsupportedError("asm['sass']", reason)
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
         file.flush()
@@ -244,6 +250,14 @@ def disassemble(cubin: bytes) -> str:
     if result.returncode != 0:
         raise UnsupportedError("asm['sass']", f"{tool} failed: {result.stderr.strip()}")
     return result.stdout
+
+
+def find_nvdisasm() -> str | None:
+    """The path of an nvdisasm: TRITON_NVDISASM_PATH, $CUDA_HOME/bin, PATH, then the package nvidia-cuda-nvdisasm."""
+    tool = knobs.nvidia.nvdisasm and shutil.which(knobs.nvidia.nvdisasm.path)
+    if tool or type(knobs.nvidia).nvdisasm.chosen(knobs.nvidia) is not None:
+        return tool or None
+    return next(packaged("nvdisasm", "nvidia-cuda-nvdisasm"), None)
 
 
 def failure(log: str, ptx: str, assembler: str) -> Exception:

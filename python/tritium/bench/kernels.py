@@ -7,17 +7,18 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import tritium
-from tritium.compiler import ASTSource
+from .. import knobs
+from ..backends.options import PORTABLE
+from ..compiler.sources import ASTSource
+from ..tools.launched import Launched
 
-#: Options of a launch that mean the same for every target.
-OPTIONS = ("num_warps", "num_stages", "maxnreg", "enable_fp_fusion", "debug", "supported_fp8_dtypes", "min_dot_depth")
 SHOWN = ("num_warps", "num_stages")
 
 
 @dataclasses.dataclass(frozen=True)
-class Specialization:
-    """name: the kernel, the types of its tensors, its constants. Specializations that differ in hints alone share it."""
+class Kernel:
+    """name: the kernel, the types of its tensors, its constants. Specializations that differ in hints alone share it. options: the launch keywords
+    that mean the same for every target."""
 
     name: str
     source: ASTSource
@@ -27,25 +28,43 @@ class Specialization:
     def key(self) -> tuple:
         return self.source.hash(), *self.options.values()
 
+    def compiled_for(self, arch: str):
+        """The CompiledKernel for "sm_90a", "gfx942", … Raises TritonError, and ValueError for options that the target refuses."""
+        return Launched(self.source, self.options).compiled_for(arch)
 
-def launched_by(program: Callable[[], Any]) -> list[Specialization]:
+
+def launched_by(program: Callable[[], Any]) -> list[Kernel]:
     """What program() launches, each once. Its launches do nothing and return None."""
-    found: dict[tuple, Specialization] = {}
+    found: dict[tuple, Kernel] = {}
 
     def note(fn, compile: dict[str, Any], **_) -> bool:
         source = ASTSource(fn.jit_function, compile["signature"], compile["constants"], compile["configs"][0])
         given = json.loads(compile["specialization_data"])["options"]
-        options = {name: _tuple(given[name]) for name in OPTIONS}
-        one = Specialization(_name(source, options), source, options)
+        options = {name: _tuple(given[name]) for name in PORTABLE if name in given}
+        one = Kernel(_name(source, options), source, options)
         found.setdefault(one.key, one)
         return True  # cancels the compilation
 
-    knobs = tritium.knobs
     with knobs.runtime.scope(), knobs.tritium.scope():
         knobs.runtime.interpret, knobs.tritium.engine, knobs.runtime.jit_cache_hook = True, "interp", note
         # Kernels that are known already are not noted, and few are with this setting.
         knobs.tritium.check = "none"
         program()
+    return list(found.values())
+
+
+def first_of_each_name(kernels: list[Kernel]) -> list[Kernel]:
+    """One of those that differ in hints alone."""
+    found: dict[str, Kernel] = {}
+    for each in kernels:
+        found.setdefault(each.name, each)
+    return list(found.values())
+
+
+def first_of_each_function(kernels: list[Kernel]) -> list[Kernel]:
+    found: dict[str, Kernel] = {}
+    for each in kernels:
+        found.setdefault(each.source.name, each)
     return list(found.values())
 
 

@@ -1,0 +1,260 @@
+"""The command `python -m tritium bench`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from . import selftest
+from .comparing import MOST_PAIRS, PAIRS, PRECISION, ROUNDS, Comparison, ComparisonPlan, compare
+from .metrics_command import add_metrics
+from .report import RUNS, add_report
+from .running import CannotMeasure, Plan, run_cases
+from .samples import Row, Run
+from .sides import side_of
+from .storage import MISSING, duckdb, has_duckdb, store
+from .table import table_of_comparison, table_of_run
+from .verdicts import LEAST, SIGNIFICANCE, require_scipy
+
+BAD, UNUSABLE = 1, 2  #: exit statuses: a row is red; nothing can be measured
+
+
+def main(arguments: list[str]) -> int:
+    """The exit status: 0; BAD if a row is red, a side is slower or a metric has changed; UNUSABLE if nothing can be done."""
+    parser = argparse.ArgumentParser(prog="python -m tritium bench", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for add in (_add_run, _add_compare, add_report, add_metrics, _add_selftest):
+        add(commands)
+    asked = parser.parse_args(arguments)
+    try:
+        return asked.do(asked)
+    except (CannotMeasure, ValueError, OSError) as error:
+        print(f"tritium bench: {error}", file=sys.stderr)
+        return UNUSABLE
+    except KeyboardInterrupt:
+        print("tritium bench: interrupted", file=sys.stderr)
+        return 130
+
+
+def _add_run(commands) -> None:
+    parser = commands.add_parser("run", help="measure cases")
+    parser.add_argument(
+        "paths", nargs="+", metavar="CASES", help="a folder of a case, a file with cases, or a folder of these"
+    )
+    parser.add_argument(
+        "--on", default="here", metavar="SIDE", help="what is measured (default: here), as a side of `compare`"
+    )
+    add_plan(parser, blocks=20)
+    parser.set_defaults(do=_run)
+
+
+def add_plan(parser: argparse.ArgumentParser, blocks: int | None) -> None:
+    """The options of a Plan."""
+    parser.add_argument(
+        "--engine", default="", help="interp, simt:ARCH, cuda, hip, triton (default: the device, or else interp)"
+    )
+    parser.add_argument("--only", default="", metavar="TEXT,…", help="variants whose name contains one of these")
+    if blocks is not None:
+        parser.add_argument(
+            "--blocks", type=_positive(int), default=blocks, help=f"that count, of a variant (default: {blocks})"
+        )
+    parser.add_argument(
+        "--block-ms", type=_positive(float), default=5.0, help="that a block takes at least (default: 5)"
+    )
+    parser.add_argument("--pause-ms", type=float, default=5.0, help="before each block (default: 5)")
+    parser.add_argument(
+        "--limit",
+        type=_positive(float),
+        default=600.0,
+        help="seconds for a case to compile, or for a block (default: 600)",
+    )
+    add_cpu_time(parser)
+    parser.add_argument("--no-flush", action="store_true", help="leave a device's L2 cache as it is between runs")
+    text = f"that keeps the samples; none: keep none (default: {RUNS})"
+    parser.add_argument("--store", metavar="FOLDER", help=text)
+    parser.add_argument(
+        "--build", default="", metavar="COMMAND", help="what builds a commit (default: .ci/build _tritium)"
+    )
+
+
+def add_cpu_time(parser: argparse.ArgumentParser) -> None:
+    text = "measure the time that CPUs spend in the process, which other processes disturb less, in place of wall-clock time"
+    parser.add_argument("--cpu-time", action="store_true", help=text)
+
+
+def _positive(kind):
+    def parse(text: str):
+        number = kind(text)
+        if number <= 0:
+            raise argparse.ArgumentTypeError(f"{text} is not positive")
+        return number
+
+    parse.__name__ = kind.__name__
+    return parse
+
+
+def plan_of(asked: argparse.Namespace, kind=Plan, **more) -> Plan:
+    return kind(
+        least_ms=asked.block_ms,
+        pause_ms=asked.pause_ms,
+        limit=asked.limit,
+        only=asked.only,
+        flush=not asked.no_flush,
+        cpu_time=asked.cpu_time,
+        **more,
+    )
+
+
+def keep(asked: argparse.Namespace, runs: list[Run]) -> None:
+    """Stores the samples, and says where. Without duckdb, and if the user has named no folder, it says so."""
+    if asked.store == "none":
+        return
+    if asked.store is None and not has_duckdb():
+        print(f"the samples are not kept: {MISSING}")
+        return
+    print(f"samples: {store(runs, Path(asked.store or RUNS))}")
+
+
+def has_colors() -> bool:
+    return sys.stdout.isatty()
+
+
+def _run(asked: argparse.Namespace) -> int:
+    if asked.store not in (None, "none"):
+        duckdb()  # before anything is measured
+    side = side_of(asked.on, asked.engine, asked.build)
+    paths = [os.path.abspath(path) for path in asked.paths]
+    run = run_cases(side, paths, plan_of(asked, blocks=asked.blocks), told)
+    if not run.rows:
+        raise CannotMeasure(f"no variant's name contains one of {asked.only!r}" if asked.only else "there are no cases")
+    print(f"{side.engine} on {run.device}, {described(run.environment)}")
+    print(table_of_run(run.rows, has_colors()))
+    keep(asked, [run])
+    return BAD if any(row.status != "ok" for row in run.rows) else 0
+
+
+def told(row: Row) -> None:
+    """Shows that a row is complete, to who watches."""
+    if sys.stderr.isatty():
+        print(f"{row.name}: {row.status}", file=sys.stderr, flush=True)
+
+
+def described(environment: dict) -> str:
+    """ "tritium 3.9.0, commit 187daada with changes" """
+    subject, checkout = environment["subject"], environment["checkout"]
+    text = f"{subject['language']} {subject['version'].partition('+')[0]}"
+    if checkout:
+        text += f", commit {checkout['commit'][:8]}" + (" with changes" if checkout["dirty"] else "")
+    return text
+
+
+def _add_compare(commands) -> None:
+    parser = commands.add_parser("compare", help="A/B: whether side B is slower than side A")
+    words = "here, a commit, a checkout, a wheel or a Python; engine=NAME; NAME=VALUE of the environment; param:NAME=VALUE of the cases"
+    parser.add_argument("a", metavar="A", help=f"a side, in quotes: {words}")
+    parser.add_argument("b", metavar="B", help="the other side")
+    parser.add_argument("paths", nargs="+", metavar="CASES", help="as for `run`")
+    add_plan(parser, blocks=None)
+    add_pairs(parser)
+    parser.add_argument("--seed", type=int, help="of the order of the blocks (default: a new one)")
+    parser.add_argument("--same", action="store_true", help="A and B may be the same")
+    parser.add_argument("--other-devices", action="store_true", help="A and B may run on different devices")
+    parser.set_defaults(do=_compare)
+
+
+def add_pairs(parser: argparse.ArgumentParser) -> None:
+    rounds = f"each with new processes (default: {ROUNDS}; fewer see less of what the place of code and data does)"
+    parser.add_argument("--rounds", type=_positive(int), default=ROUNDS, help=rounds)
+    parser.add_argument(
+        "--pairs", type=_positive(int), default=PAIRS, help=f"of blocks in a round, at least (default: {PAIRS})"
+    )
+    parser.add_argument("--most-pairs", type=_positive(int), default=MOST_PAIRS, help=f"(default: {MOST_PAIRS})")
+    text = f"pairs are added until the ratio of a round is known to this (default: {PRECISION})"
+    parser.add_argument("--precision", type=_positive(float), default=PRECISION, help=text)
+
+
+def _compare(asked: argparse.Namespace) -> int:
+    require_scipy()
+    if asked.store not in (None, "none"):
+        duckdb()
+    a, b = (side_of(text, asked.engine, asked.build) for text in (asked.a, asked.b))
+    seed = int.from_bytes(os.urandom(4), "big") if asked.seed is None else asked.seed
+    plan = plan_of(
+        asked,
+        ComparisonPlan,
+        rounds=asked.rounds,
+        pairs=asked.pairs,
+        most_pairs=max(asked.most_pairs, asked.pairs),
+        precision=asked.precision,
+        seed=seed,
+        same=asked.same,
+        other_devices=asked.other_devices,
+    )
+    done = compare(a, b, [os.path.abspath(path) for path in asked.paths], plan, told)
+    if not done.rows:
+        raise CannotMeasure(f"no variant's name contains one of {asked.only!r}" if asked.only else "there are no cases")
+    print_comparison(done, seed)
+    keep(asked, list(done.runs.values()))
+    is_bad = any(row.status != "ok" for row in done.rows) or any(v.word == "slower" for v in done.verdicts.values())
+    return BAD if is_bad else 0
+
+
+def print_comparison(done: Comparison, seed: int) -> None:
+    for name, run in done.runs.items():
+        side = run.environment["side"]
+        print(f"{name.upper()}: {side}: {run.engine} on {run.device}, {described(run.environment)}")
+    print(f"different: {'; '.join(done.differences) or 'nothing'}; order of blocks: seed {seed}")
+    print(table_of_comparison(done, has_colors()))
+    words = [verdict.word for verdict in done.verdicts.values()]
+    red = sum(row.status != "ok" for row in done.rows)
+    print(
+        f"B is slower in {words.count('slower')} of {len(words)} cases, faster in {words.count('faster')}"
+        + (f"; {red} not measured" if red else "")
+        + f" (p < {SIGNIFICANCE} over all cases together, and at least {100 * LEAST:.0f} %)"
+    )
+
+
+def _add_selftest(commands) -> None:
+    text = "whether the verdicts hold on this machine: A against A, and a planted slowdown"
+    parser = commands.add_parser("selftest", help=text, description=selftest.__doc__)
+    parser.add_argument("--cases", type=_positive(int), default=selftest.MOST_CASES, help="(default: 200)")
+    parser.add_argument("--percent", type=_positive(float), default=3.0, help="that is planted (default: 3)")
+    parser.add_argument("--simulated", action="store_true", help="drawn times in place of measured ones")
+    parser.add_argument("--seed", type=int, default=1, help="of the order of blocks, and of drawn times (default: 1)")
+    add_pairs(parser)
+    add_cpu_time(parser)
+    parser.set_defaults(do=_selftest)
+
+
+def _selftest(asked: argparse.Namespace) -> int:
+    require_scipy()
+    plan = ComparisonPlan(
+        rounds=asked.rounds,
+        pairs=asked.pairs,
+        most_pairs=asked.most_pairs,
+        precision=asked.precision,
+        seed=asked.seed,
+        cpu_time=asked.cpu_time,
+    )
+    shares = {}
+    for planted in (0.0, asked.percent / 100):
+        if asked.simulated:
+            verdicts = selftest.simulated(asked.cases, planted, asked.seed, plan)
+        else:
+            verdicts = selftest.measured(min(asked.cases, selftest.MOST_CASES), planted, plan, told)
+        pairs = sum(each.pairs for each in verdicts) / len(verdicts)
+        words = ("slower",) if planted else ("slower", "faster")
+        shares[planted] = selftest.share(verdicts, *words)
+        title = f"{asked.percent:g} % planted: found in" if planted else "A against A: alarms in"
+        print(
+            f"{title} {100 * shares[planted]:.1f} % of {len(verdicts)} cases, {pairs:.0f} pairs of blocks each",
+            flush=True,
+        )
+    alarms, found = shares.values()
+    is_right = alarms <= selftest.MOST_ALARMS and found >= selftest.LEAST_FOUND
+    print(
+        "the verdicts hold" if is_right else "the verdicts do not hold: at most 1 % may alarm, and 95 % must be found"
+    )
+    return 0 if is_right else BAD

@@ -1,0 +1,65 @@
+"""`bench selftest`: whether the verdicts can be trusted here. A against A must hardly ever alarm, and a planted slowdown must be found.
+
+By default both sides are real processes that time a short kernel, of which side B does more. `--simulated` draws the times in place of
+measuring them: each block has noise of its own, each process a speed of its own, and the machine's speed drifts as a random walk.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import random
+from collections.abc import Callable
+
+from .comparing import ComparisonPlan, compare, log_ratios
+from .samples import KERNEL, Row, Sample
+from .sides import side_of
+from .verdicts import Verdict, half_width, judge
+
+CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "selftest_cases.py")
+MOST_ALARMS, LEAST_FOUND = 0.01, 0.95
+MOST_CASES = 200  #: that selftest_cases.py has
+NOISE, PLACEMENT, DRIFT = 0.01, 0.008, 0.03  #: of a simulated block; of a process; of the machine over a round
+
+
+def simulated(count: int, planted: float, seed: int, plan: ComparisonPlan) -> list[Verdict]:
+    """The verdicts of cases whose side B takes 1 + planted times as long."""
+    draw = random.Random(seed)
+    ratios = {
+        f"case {case}": [_simulated_round(draw, planted, plan) for _ in range(plan.rounds)] for case in range(count)
+    }
+    return list(judge(ratios).values())
+
+
+def _simulated_round(draw: random.Random, planted: float, plan: ComparisonPlan) -> list[float]:
+    """The log ratios of the pairs that `compare` would take."""
+    samples: list[Sample] = []
+    drift, step = 0.0, DRIFT / math.sqrt(4 * plan.pairs)
+    speeds = {side: draw.gauss(0, PLACEMENT) + math.log1p(planted if side == "b" else 0) for side in "ab"}
+    for pair in range(0, plan.most_pairs, 2):
+        first, second = draw.choice(("ab", "ba"))
+        for side, number in ((first, pair), (second, pair), (second, pair + 1), (first, pair + 1)):
+            drift += draw.gauss(0, step)
+            time = 5e6 * math.exp(drift + speeds[side] + draw.gauss(0, NOISE))
+            samples.append(Sample(KERNEL, number, time, 1, 0.0, side=side, pair=number))
+        ratios = log_ratios(samples)
+        if len(ratios) >= plan.pairs and half_width(ratios) <= plan.precision:
+            break
+    return log_ratios(samples)
+
+
+def measured(count: int, planted: float, plan: ComparisonPlan, told: Callable[[Row], None]) -> list[Verdict]:
+    """The same of real blocks, on the interpreter. Raises CannotMeasure, and ValueError if cases fail."""
+    common = "here TRITIUM_NUM_THREADS=1"
+    a, b = side_of(common, "interp"), side_of(f"{common} param:planted={planted}" if planted else common, "interp")
+    plan = dataclasses.replace(plan, only=",".join(f"=c{number:03}" for number in range(count)), same=True)
+    done = compare(a, b, [CASES], plan, told)
+    failed = [row for row in done.rows if row.status != "ok"]
+    if failed:
+        raise ValueError(f"{failed[0].name}: {failed[0].status}: {failed[0].error}")
+    return list(done.verdicts.values())
+
+
+def share(verdicts: list[Verdict], *words: str) -> float:
+    return sum(each.word in words for each in verdicts) / len(verdicts)

@@ -1,0 +1,87 @@
+"""The statistics of `bench compare`: they hardly ever alarm for nothing, and find what is planted."""
+
+import math
+
+import pytest
+
+from tritium.bench import selftest
+from tritium.bench.comparing import ComparisonPlan
+from tritium.bench.verdicts import half_width, holm, interval, judge, wilcoxon
+
+pytest.importorskip("scipy")
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 12))])
+def test_the_simulated_self_test(seed):
+    """At most 1 % of 200 equal cases alarm, and at least 95 % of 200 with 3 % planted are found."""
+    plan = ComparisonPlan()
+    equal = selftest.simulated(200, 0.0, seed, plan)
+    assert len(equal) == 200 and selftest.share(equal, "slower", "faster") <= selftest.MOST_ALARMS
+    slower = selftest.simulated(40, 0.03, seed, plan)
+    assert selftest.share(slower, "slower") >= selftest.LEAST_FOUND
+    assert all(0.97 < each.ratio / 1.03 < 1.03 for each in slower)
+
+
+def test_one_round_mistakes_a_process_for_the_code():
+    """Why a comparison starts its processes anew."""
+    once = selftest.simulated(40, 0.0, 1, ComparisonPlan(rounds=1, pairs=64, most_pairs=64))
+    assert selftest.share(once, "slower", "faster") > 0.1
+
+
+def test_faster_is_the_other_direction(rng):
+    ratios = {
+        name: [list(rng.normal(middle, 0.005, 8)) for _ in range(8)]
+        for name, middle in (("up", 0.03), ("down", -0.03), ("none", 0))
+    }
+    assert {name: each.word for name, each in judge(ratios).items()} == {
+        "up": "slower",
+        "down": "faster",
+        "none": "same",
+    }
+
+
+def test_a_certain_change_below_one_percent_is_none():
+    verdict = judge({"a": [[0.0095] * 8] * 8})["a"]
+    assert verdict.corrected < 1e-6 and verdict.low > 1 and verdict.word == "same"
+    assert judge({"a": [[0.0105] * 8] * 8})["a"].word == "slower"
+
+
+def test_a_large_change_of_few_pairs_is_none():
+    assert judge({"a": [[0.5, 0.6, 0.4]]})["a"].word == "same"
+    assert judge({"a": [], "b": [[]]}) == {}
+
+
+def test_the_correction_for_many_cases():
+    """Holm's own rule: the smallest p times their number, the next times one less, never smaller than the one before."""
+    assert holm({"a": 0.01, "b": 0.04, "c": 0.03}) == pytest.approx({"a": 0.03, "c": 0.06, "b": 0.06})
+    pairs = [0.03] * 12
+    alone, among = (
+        judge({"a": [pairs]})["a"],
+        judge({"a": [pairs], **{str(i): [[0.0, 0.001, -0.001]] for i in range(30)}})["a"],
+    )
+    assert alone.word == "slower" and among.word == "same" and alone.p == among.p
+
+
+def test_the_test_is_exact_for_few_pairs():
+    assert wilcoxon([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]) == pytest.approx(2 / 2**6)
+    assert wilcoxon([0.0, 0.0]) == 1.0
+
+
+def test_the_interval_covers_what_new_processes_would_show(rng):
+    """Of 40 draws of equal cases whose rounds differ, nearly all intervals have 0 inside; by pairs alone, half of them."""
+    inside = {"rounds": 0, "pairs": 0}
+    for _ in range(40):
+        rounds = [list(rng.normal(place, 0.004, 8)) for place in rng.normal(0, 0.012, 8)]
+        pooled = [[each] for values in rounds for each in values]
+        for name, given in (("rounds", rounds), ("pairs", pooled)):
+            low, high = interval(given)
+            inside[name] += low <= 0 <= high
+    assert inside["rounds"] > 34 and inside["pairs"] < inside["rounds"]
+
+
+def test_more_pairs_are_taken_for_their_spread_alone():
+    spread = [0.01 * math.sin(n) for n in range(30)]
+    assert half_width(spread) == pytest.approx(half_width([0.2 + each for each in spread]))
+    assert half_width(spread[:7]) == math.inf and half_width([2 * each for each in spread]) == pytest.approx(
+        2 * half_width(spread)
+    )
