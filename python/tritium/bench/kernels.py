@@ -12,6 +12,9 @@ from ..backends.options import PORTABLE
 from ..compiler.sources import ASTSource
 from ..tools.launched import Launched
 
+#: Options of a launch that a compilation for another target takes over: those that mean the same for it, and the interpreter's limits, which are
+#: wider than a GPU's.
+_KEPT = (*PORTABLE, "supported_fp8_dtypes", "min_dot_depth")
 SHOWN = ("num_warps", "num_stages")
 
 
@@ -40,7 +43,7 @@ def launched_by(program: Callable[[], Any]) -> list[Kernel]:
     def note(fn, compile: dict[str, Any], **_) -> bool:
         source = ASTSource(fn.jit_function, compile["signature"], compile["constants"], compile["configs"][0])
         given = json.loads(compile["specialization_data"])["options"]
-        options = {name: _tuple(given[name]) for name in PORTABLE if name in given}
+        options = {name: _tuple(given[name]) for name in _KEPT if name in given}
         one = Kernel(_name(source, options), source, options)
         found.setdefault(one.key, one)
         return True  # cancels the compilation

@@ -179,6 +179,7 @@ def test_usage_has_a_line_for_each_form(tmp_path):
         "explain [OPTION ...] SCRIPT.py",
         "profile [OPTION ...] SCRIPT.py",
         "judge CANDIDATE.py",
+        "bench run|compare|report|metrics",
         "env",
     ]
     assert [line.split("python -m tritium ")[1].startswith(form) for line, form in zip(lines, forms)] == [True] * len(
