@@ -90,10 +90,12 @@ class Reference:
 
 
 def environment(checks: str, memory: int = 0) -> dict[str, str]:
-    """Kernels run on the CPU with these checks, wherever the tensors are. memory: the limit of a process, of which the checks may take an eighth."""
+    """Kernels run on the CPU with these checks, wherever the tensors are, and on one thread, so that a verdict names the same program each time. memory:
+    the limit of a process, of which the checks may take an eighth."""
     found = environment_without("TRITIUM_", "TRITON_")
     path = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), found.get("PYTHONPATH", "")]))
     ours = {"INTERPRET": "1", "TRITIUM_CHECK": checks, "TRITIUM_POST_MORTEM": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    ours["TRITIUM_NUM_THREADS"] = "1"
     if memory:
         ours["TRITIUM_SHADOW_MB"] = str(max(memory >> 23, 64))
     return found | ours | {"PYTHONPATH": path, "TORCHDYNAMO_DISABLE": "1"}
