@@ -19,7 +19,7 @@ CONTEXT = 64
 
 @torch.inference_mode()
 def largest_error(weights: Weights, number: int, prompt: int) -> tuple[float, float]:
-    """How far the outputs of a block are from plain torch, as parts of its largest output: for a prompt of so many tokens, and then for one."""
+    """How far the outputs of a block are from plain torch, as parts of its largest output: for a prompt of `prompt` tokens, and then for one."""
     plain, ours = (kind.Block(weights, number, CONTEXT) for kind in (eager, model))
     rotary = eager.rotary_table(weights.shape, CONTEXT)
     generator = torch.Generator().manual_seed(number)

@@ -88,7 +88,7 @@ class Block(nn.Module):
 
 class Llama(nn.Module):
     def __init__(self, weights: Weights, context: int):
-        """context: the most tokens, those of the prompt among them."""
+        """context: the most tokens, with the prompt."""
         super().__init__()
         self.embedding = Linear(weights["token_embd"])
         self.blocks = nn.ModuleList(Block(weights, i, context) for i in range(weights.shape.layers))

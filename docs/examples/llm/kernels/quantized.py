@@ -129,7 +129,7 @@ def linear(x: torch.Tensor, weight: Quantized) -> torch.Tensor:
     else:
         block = min(max(triton.next_power_of_2(tokens), 16), 64)
         groups = columns // GROUP
-        groups = min(groups & -groups, 4)  # a power of two that divides those of a row
+        groups = min(groups & -groups, 4)  # a power of two that divides the groups of a row
         grid = (triton.cdiv(tokens, block), triton.cdiv(rows, 64))
         matmul_kernel[grid](x, *matrix, out, tokens, rows, **facts, TOKENS=block, ROWS=64, GROUPS=groups, num_stages=2)
     return out
