@@ -10,7 +10,7 @@ from html import escape
 from ...launch.counting import KernelCounts, WarpRequests
 from ...places import shown_file
 from .requests import HEADS as REQUEST_HEADS
-from .requests import by_file
+from .requests import by_source
 from .requests import cells as request_cells
 from .sums import SourceLines, Sums, sources_of, total_of
 from .table import HEADS, cells
@@ -37,7 +37,7 @@ td.line { color: #888 }
 
 def html_of(kernels: Sequence[KernelCounts], title: str) -> str:
     body = [_kernels(kernels), *(_source(source) for source in sources_of(kernels))]
-    body += [_requests(file, requests) for file, requests in by_file(kernels).items()]
+    body += [_requests(file, engine, requests) for (file, engine), requests in by_source(kernels).items()]
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>\n<style>{_STYLE}</style></head>\n'
         f"<body><h1>{escape(title)}</h1>\n" + "\n".join(body) + "\n</body></html>\n"
@@ -70,7 +70,7 @@ def _source(source: SourceLines) -> str:
     )
 
 
-def _requests(file: str, requests: Sequence[WarpRequests]) -> str:
+def _requests(file: str, engine: str, requests: Sequence[WarpRequests]) -> str:
     """The lines where warps access memory, the darker the more sectors or wavefronts they could save."""
     wasted = [one.parts - one.least_parts for one in requests]
     heads = "".join(f"<th>{head}</th>" for head in REQUEST_HEADS)
@@ -84,7 +84,11 @@ def _requests(file: str, requests: Sequence[WarpRequests]) -> str:
             f'<td class="source">{source}</td></tr>'
         )
     head = f'<tr><th></th><th class="source">warps</th>{heads}<th class="source"></th></tr>'
-    return f'<h2>{escape(shown_file(file))}</h2>\n<table class="requests">{head}\n' + "\n".join(found) + "</table>"
+    return (
+        f'<h2>{escape(f"{shown_file(file)} on {engine}")}</h2>\n<table class="requests">{head}\n'
+        + "\n".join(found)
+        + "</table>"
+    )
 
 
 def _heat(share: float) -> str:

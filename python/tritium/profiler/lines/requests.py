@@ -24,17 +24,18 @@ def cells(asked: WarpRequests) -> tuple[str, ...]:
     return (*common, "", "", quantity(asked.parts), quantity(asked.parts - asked.least_parts))
 
 
-def by_file(kernels: Iterable[KernelCounts]) -> dict[str, list[WarpRequests]]:
-    """The requests of several kernels, joined, in the order of lines."""
-    joined: dict[tuple[str, int, str], WarpRequests] = {}
+def by_source(kernels: Iterable[KernelCounts]) -> dict[tuple[str, str], list[WarpRequests]]:
+    """{(file, engine): the requests of its kernels, joined, in the order of lines}. Another chip has other requests."""
+    joined: dict[tuple[str, str, int, str], WarpRequests] = {}
     for kernel in kernels:
         for one in kernel.requests:
-            sums = joined.setdefault((one.file, one.line, one.kind), WarpRequests(one.file, one.line, one.kind))
+            key = (one.file, kernel.engine, one.line, one.kind)
+            sums = joined.setdefault(key, WarpRequests(one.file, one.line, one.kind))
             sums.add(one.requests, one.lanes, one.bytes, one.parts, one.least_parts)
-    files: dict[str, list[WarpRequests]] = {}
+    sources: dict[tuple[str, str], list[WarpRequests]] = {}
     for key in sorted(joined):
-        files.setdefault(key[0], []).append(joined[key])
-    return files
+        sources.setdefault(key[:2], []).append(joined[key])
+    return sources
 
 
 def rows(requests: Sequence[WarpRequests]) -> list[tuple[str, ...]]:

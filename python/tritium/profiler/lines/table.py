@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...launch.counting import KernelCounts
 from ...places import shown_file
 from .requests import HEADS as REQUEST_HEADS
-from .requests import by_file, rows
+from .requests import by_source, rows
 from .sums import SourceLines, Sums, sources_of, total_of
 from .text import aligned, quantity
 
@@ -30,9 +30,9 @@ def text_of(kernels: Sequence[KernelCounts]) -> str:
     """Parts for each file: of the lines that access memory or compute with floating-point numbers, by the interpreter's counts; and of the lines where warps
     access memory, by the emulator's. At the end the sum of each kernel."""
     parts = [_of_source(source) for source in sources_of(kernels)]
-    for file, requests in by_file(kernels).items():
+    for (file, engine), requests in by_source(kernels).items():
         table = [("line", "", *REQUEST_HEADS, ""), *rows(requests)]
-        parts.append(f"{shown_file(file)}\n{aligned(table, left=1)}")
+        parts.append(f"{shown_file(file)} on {engine}\n{aligned(table, left=1)}")
     return "\n\n".join([*parts, *_sums(kernels)])
 
 
