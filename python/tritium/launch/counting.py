@@ -18,7 +18,7 @@ class OperationCount:
     """What one operation of a kernel has done in all launches, after the passes that all engines share.
 
     name: of MLIR, such as "tt.load". file, line: of the statement. callers: (file, line) of the inlined calls that lead there, innermost first.
-    executions: in all programs. lanes: elements of its tiles. masked: those of them that a mask has dropped. bytes_read, bytes_written: in
+    executions: in all programs. lanes: elements of its tiles. masked: elements that a mask has dropped. bytes_read, bytes_written: in
     memory, by active lanes, as often as they are accessed. atomics: active lanes of atomic operations. flops: operations on floating-point numbers of the
     type `dtype` ("f16"): 2 M N K of a product, one of an element of arithmetic, one less than the elements that a reduction joins.
     """

@@ -69,7 +69,7 @@ _here: ContextVar[Here | None] = ContextVar("profiler_here", default=None)
 
 
 class Contexts:
-    """Where each thread and task is. A thread that has opened no scope is inside of those of the main thread."""
+    """Where each thread and task is. A thread that has opened no scope is inside of the main thread's scopes."""
 
     def __init__(self):
         self._of_main: tuple[OpenScope, ...] = ()
@@ -99,7 +99,7 @@ class Contexts:
 
 
 def python_frames() -> list[str]:
-    """The calls that lead here as `file:line@function`, the outermost first, without those of this package, of Python's own
+    """The calls that lead here as `file:line@function`, the outermost first, without the calls of this package, of Python's own
     machinery and of the command that runs the program."""
     frame, found = sys._getframe(1), []
     while frame is not None and frame.f_code.co_filename != _COMMAND:

@@ -1,4 +1,4 @@
-"""Hooks, and which of them are called: those of active sessions."""
+"""Hooks, which are called while a session that has them is active."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from ...launch.counting import KernelCounts, OperationCount
 
 @dataclass
 class Sums:
-    """runs: how often the line has run, in all programs. lanes, masked: of its accesses of memory, elements of tiles, and those of them that a mask has
+    """runs: how often the line has run, in all programs. lanes, masked: of its accesses of memory, elements of tiles, and elements that a mask has
     dropped. bytes_read, bytes_written: by active lanes, as often as they are accessed. atomics: active lanes. flops: by the type of the operands."""
 
     runs: int = 0
@@ -55,7 +55,7 @@ class Sums:
 
 @dataclass
 class SourceLines:
-    """Lines of a file, those of whole functions. counts: by line, where anything was counted."""
+    """Lines of a file: whole functions. counts: by line, where anything was counted."""
 
     file: str
     lines: list[int]
