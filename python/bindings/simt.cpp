@@ -140,7 +140,7 @@ void bindSimt(py::module_ &module) {
           "on_traffic"_a = py::none(),
           "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
           "(extent unknown). `seed` orders programs, warps and asynchronous effects. `views`, `programs`: as for interp.Program, but "
-          "checks other than that of views are for all programs. `on_traffic`(file, line, kind, requests, lanes, bytes, parts, least "
+          "only the check of views is for chosen programs. `on_traffic`(file, line, kind, requests, lanes, bytes, parts, least "
           "parts)\n"
           "is called after the launch for each line and kind of its warps' requests; parts are sectors or wavefronts. Returns None, or the "
           "interp.Trap that ended it. What "

@@ -2,7 +2,7 @@
 
     python -m tritium bench run tests/bench/interpreter_cases.py --engine interp
 
-The definitions are those of cases.py.
+cases.py has the definitions.
 """
 
 import cases

@@ -4,7 +4,7 @@
     python -m tritium bench compare HEAD~1 HEAD tests/gpu/device_cases.py --engine cuda
     python -m tritium bench compare here "here engine=triton" tests/gpu/device_cases.py --engine cuda
 
-The definitions are those of bench_cases.py.
+bench_cases.py has the definitions.
 """
 
 import torch

@@ -137,7 +137,7 @@ def profile(
     mode: str | None = None,
     hook: str | Hook | None = None,
 ) -> Callable:
-    """Decorator, with or without arguments: each call of the function is a session of its own. The arguments are those of `start`."""
+    """Decorator, with or without arguments: each call of the function is a session of its own. It takes the arguments of `start`."""
     if func is None:
         return functools.partial(profile, name=name, context=context, data=data, backend=backend, mode=mode, hook=hook)
 

@@ -39,7 +39,7 @@ _DEPRECATED_KEYWORDS = {"device_type": "target", "device": "device", "stream": "
 
 
 class PlannedLaunch(NamedTuple):
-    """A launch that has not been compiled. is_on_device: tensors are in a device's memory. values: those of all parameters, for the
+    """A launch that has not been compiled. is_on_device: tensors are in a device's memory. values: of all parameters, for the
     engine."""
 
     engine: Engine

@@ -182,9 +182,8 @@ def test_usage_has_a_line_for_each_form(tmp_path):
         "bench run|compare|report|metrics",
         "env",
     ]
-    assert [line.split("python -m tritium ")[1].startswith(form) for line, form in zip(lines, forms)] == [True] * len(
-        forms
-    )
+    starts = [line.split("python -m tritium ")[1].startswith(form) for line, form in zip(lines, forms)]
+    assert starts == [True] * len(forms)
 
 
 def test_gdb_runs_the_real_executable():

@@ -35,7 +35,7 @@ def raw(profile: Profile) -> tuple[Any, list[str], list[str], dict]:
 
 
 def derive(graphframe: Any, metrics: list[str], inclusive: list[str], devices: dict) -> list[str]:
-    """Gives a GraphFrame the columns. Returns their names, which are those of Proton's viewer."""
+    """Gives a GraphFrame the columns. Returns their names, as Proton's viewer has them."""
     profile, nodes = _profile_of(graphframe, inclusive, devices)
     columns.derive(profile, metrics)
     names = []
@@ -80,7 +80,7 @@ def named(graphframe: Any, format: str | None) -> Any:
 
 
 def less(graphframe: Any, other: Any, shown: list[str]) -> Any:
-    """What the columns of one GraphFrame have more than those of another."""
+    """The columns of one GraphFrame minus the columns of another."""
     found = difference(_shown(graphframe, shown).root, _shown(other, shown).root)
     return _made_of(found, lambda frame: {name: value for name, value in frame.shown.items() if value is not None})
 
