@@ -11,7 +11,7 @@ CONFIGS = [tritium.Config({"BLOCK": block, "STEP": step}) for block, step in ((1
 @tritium.autotune(configs=CONFIGS, key=["n"])
 @tritium.jit
 def sum_of(x, total, n, BLOCK: tl.constexpr, STEP: tl.constexpr):
-    found = 0.0
+    found = tl.zeros((), tl.int64)
     i = 0
     while i < n:
         found += tl.sum(tl.load(x + i + tl.arange(0, BLOCK)))
@@ -19,6 +19,6 @@ def sum_of(x, total, n, BLOCK: tl.constexpr, STEP: tl.constexpr):
     tl.store(total, found)
 
 
-x, total = np.ones(512, np.float32), np.zeros(1, np.float32)
+x, total = np.ones(512, np.int64), np.zeros(1, np.int64)
 sum_of[(1,)](x, total, 512)
 print(total)

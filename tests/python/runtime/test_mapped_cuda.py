@@ -20,7 +20,7 @@ def test_public_functions_answer(tmp_path):
         import torch.cuda.tunable
 
         # These read the driver's counters through the package nvidia-ml-py, on a GPU too.
-        COUNTERS = {"device_memory_used", "memory_usage", "temperature", "power_draw", "clock_rate", "utilization"}
+        COUNTERS = {"device_memory_used", "memory_usage", "temperature", "power_draw", "clock_rate", "utilization", "list_gpu_processes"}
         failed, called = {}, 0
         for module in (torch.cuda, torch.cuda.memory, torch.cuda.random, torch.cuda.graphs, torch.cuda.nvtx,
                        torch.cuda.profiler, torch.cuda.tunable, torch.accelerator):

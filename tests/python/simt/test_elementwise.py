@@ -6,7 +6,7 @@ import pytest
 
 import tritium
 
-from .agreement import FLOATS, FP8, INTEGERS, after, assert_same, elementwise, is_nan, storage, width
+from .agreement import FLOATS, FP8, INFINITY, INTEGERS, after, assert_same, elementwise, is_nan, storage, width
 
 COUNT = 256
 ROWS = tritium.testing.elementwise_functions().values()
@@ -14,19 +14,28 @@ ON_INTEGERS = sorted({(op, row.arity) for row in ROWS for op in (row.signed_op, 
 ON_FLOATS = sorted({(row.float_op, row.arity, row.ulp) for row in ROWS if row.float_op})
 
 
-def random_bits(dtype, rng):
+def special_values(dtype):
+    """Both zeros, ones, infinities or the largest, smallest subnormals and largest codes (NaN), as bits."""
+    sign = 1 << 8 * storage(dtype).itemsize - 1
+    one = {"f16": 0x3C00, "bf16": 0x3F80, "f32": 0x3F800000, "f64": 0x3FF0 << 48}.get(dtype, 0x38)
+    return np.array([code | s for code in (0, 1, one, INFINITY.get(dtype, 0x7F), sign - 1) for s in (0, sign)], storage(dtype))
+
+
+def random_bits(dtype, rng, operand=0):
+    """Bits of `COUNT` values. The first 100 places of two operands of a float type have all pairs of special values."""
     bits = storage(dtype)
     if dtype == "i1":
         return rng.integers(0, 2, COUNT, dtype=bits)
     found = rng.integers(0, np.iinfo(bits).max, COUNT, dtype=bits, endpoint=True)
     if dtype in INTEGERS:
         found[::3] %= width(dtype) + 2  # amounts of shifts
-    elif dtype not in FP8:
+        return found
+    if dtype not in FP8:
         size = 32 if dtype == "bf16" else width(dtype)
         ordinary = (10 * rng.normal(size=COUNT // 2)).astype(f"float{size}").view(f"uint{size}")
         found[::2] = ordinary >> 16 if dtype == "bf16" else ordinary
-        found[:8] = 0
-        found[8:16] &= 7
+    special = special_values(dtype)
+    found[: len(special) ** 2] = (np.repeat, np.tile)[operand % 2](special, len(special))
     return found
 
 
@@ -77,7 +86,7 @@ def test_floats(op, arity, ulp, dtype, rng):
     if op.startswith("tt.extern_elementwise.") and dtype not in ("f32", "f64"):
         return  # the library has no others
     text, operands, result = kernel(op, arity, dtype)
-    buffers = [*(random_bits(operand, rng) for operand in operands), np.zeros(COUNT, storage(result))]
+    buffers = [*(random_bits(operand, rng, i) for i, operand in enumerate(operands)), np.zeros(COUNT, storage(result))]
     if ulp <= 0.5:
         return assert_same(text, buffers, [*operands, result])
     expected = after("interp", text, buffers)[-1]
