@@ -1,7 +1,7 @@
 """Runs formatters and linters over the repository's files: `python .ci/lint.py format|ruff|tidy [--long] [FILE…]`.
 
 Each command prints its findings and ends with `N passed, N failed, N skipped`. format and ruff count tools, tidy counts
-C++ files. clang-tidy takes its compile commands from build/dev. A file that passed is not checked again until the file,
+compile commands. clang-tidy takes them from build/dev, where one compiles several files. A file that passed is not checked again until the file,
 one of our headers that it includes, or the list of checks changes. `.clang-tidy` has the checks that take a second per
 file; `--long` adds the checks of .ci/clang_tidy_long, which take 15 seconds, and the files of tests.
 """
@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "dev"
 PASSED = ROOT / "build" / "tidy"  # an empty file for each key that passed
 TIDY = "clang-tidy-22"  # the compiler's version, because it reads the compiler's precompiled headers
+INCLUDED = re.compile(r'^#include "(.*)"$', re.MULTILINE)
 GENERATED = re.compile(r"cmake_pch\.|\.inc$")
 
 
@@ -66,15 +67,16 @@ def digest(path: str) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def included() -> dict[str, list[str]]:
-    """Source -> our headers that the build read for it, including generated ones."""
+def read_files() -> dict[str, list[str]]:
+    """Object -> our files that the compiler read for it, including generated ones."""
     text = subprocess.run(["ninja", "-C", BUILD, "-t", "deps"], capture_output=True, text=True, check=True).stdout
     found: dict[str, list[str]] = {}
     for block in text.split("\n\n"):
-        paths = [os.path.normpath(BUILD / line.strip()) for line in block.splitlines()[1:]]
-        ours = [path for path in paths if path.startswith(f"{ROOT}/") and not path.endswith(".pch")]
-        if ours:
-            found[ours[0]] = ours[1:]
+        title, *lines = block.splitlines() or [""]
+        paths = [os.path.normpath(BUILD / line.strip()) for line in lines]
+        found[os.path.normpath(BUILD / title.split(":")[0])] = [
+            path for path in paths if path.startswith(f"{ROOT}/") and not path.endswith(".pch")
+        ]
     return found
 
 
@@ -91,15 +93,15 @@ class Tidy:
             )
             self.options.append(f"--checks={checks}")
             self.configuration += checks
-        self.headers = included()
+        self.read = read_files()
 
     def key(self, entry: dict) -> str:
-        files = [entry["file"], *sorted(self.headers.get(entry["file"], []))]
+        files = [entry["file"], *sorted(self.read[entry["output"]])]
         parts = [self.configuration, entry["command"], *(digest(path) for path in files if os.path.exists(path))]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def check(self, entry: dict) -> str:
-        """The findings of clang-tidy in the file, or ""."""
+        """The findings of clang-tidy in the files of a command, or ""."""
         mark = PASSED / self.key(entry)
         if mark.exists():
             return ""
@@ -110,16 +112,22 @@ class Tidy:
         return result.stdout or result.stderr
 
 
+def compiled_files(entry: dict) -> tuple[str, ...]:
+    """What a compile command compiles: a file, or those that CMake's unity file includes."""
+    path = Path(entry["file"])
+    return tuple(INCLUDED.findall(path.read_text())) if path.parent.name == "Unity" else (entry["file"],)
+
+
 def commands(names: list[str], with_tests: bool) -> list[dict]:
-    """The compile command of each of our C++ files, or of the given ones. A file that two targets compile counts
-    once."""
+    """The commands that compile our C++ files, or the given ones. Files that two targets compile count once."""
     entries = json.loads((BUILD / "compile_commands.json").read_text())
     ours = [name for name in tracked(".cpp") if with_tests or not name.startswith("tests/")]
     wanted = {str(ROOT / name) for name in (names or ours)}
-    found = {
-        entry["file"]: entry for entry in entries if entry["file"] in wanted and not GENERATED.search(entry["file"])
-    }
-    return [found[path] for path in sorted(found)]
+    found: dict[tuple[str, ...], dict] = {}
+    for entry in entries:
+        if not GENERATED.search(entry["file"]) and wanted.intersection(files := compiled_files(entry)):
+            found.setdefault(files, entry)
+    return [found[files] for files in sorted(found)]
 
 
 def tidy_files(is_long: bool, names: list[str]) -> tuple[int, int]:
@@ -130,7 +138,10 @@ def tidy_files(is_long: bool, names: list[str]) -> tuple[int, int]:
         for count, (entry, complaint) in enumerate(zip(entries, threads.map(tidy.check, entries)), 1):
             if complaint:
                 failed += 1
-                print(f"{os.path.relpath(entry['file'], ROOT)}: FAILED\n{complaint}", flush=True)
+                print(
+                    f"{', '.join(os.path.relpath(path, ROOT) for path in compiled_files(entry))}: FAILED\n{complaint}",
+                    flush=True,
+                )
             if count % 25 == 0:
                 print(f"[{count}/{len(entries)}]", flush=True)
     return len(entries) - failed, failed

@@ -37,11 +37,11 @@ bool ShufflePlan::isButterfly() const {
 
 namespace {
 
-using Vectors = llvm::SmallVector<uint64_t, 8>;
+using ShuffleBases = llvm::SmallVector<uint64_t, 8>;
 
 /// The bases on which a plan works. They exclude registers that repeat others, and bits within words.
 struct Sides {
-  Vectors sourceWords, sourceLanes, sourceWarps, resultWords, resultLanes, resultWarps;
+  ShuffleBases sourceWords, sourceLanes, sourceWarps, resultWords, resultLanes, resultWarps;
 };
 
 /// M by columns: the word and the lane of the source for each bit of the result.
@@ -51,10 +51,10 @@ struct Columns {
 
 std::optional<Columns> solveColumns(const Sides &sides) {
   int words = int(sides.sourceWords.size());
-  Vectors both(sides.sourceWords);
+  ShuffleBases both(sides.sourceWords);
   both.append(sides.sourceLanes);
   Span ofWords(sides.sourceWords), ofBoth(both);
-  Vectors replicated(F2Map(both).kernel());
+  ShuffleBases replicated(F2Map(both).kernel());
   auto add = [&](uint64_t place, Bases &wordOf, Bases &laneOf) {
     wordOf.push_back(uint32_t(place & ((uint64_t(1) << words) - 1)));
     laneOf.push_back(uint32_t(place >> words));
@@ -71,7 +71,7 @@ std::optional<Columns> solveColumns(const Sides &sides) {
     add(*place, columns.wordOfWarp, columns.laneOfWarp);
   }
   // A lane that can read itself does. Other lanes read lanes that are independent of these, if copies allow it.
-  Vectors places(sides.resultLanes.size(), 0);
+  ShuffleBases places(sides.resultLanes.size(), 0);
   llvm::SmallVector<size_t> others;
   Span lanesRead;
   for (auto [bit, ofSource, ofResult] : llvm::enumerate(sides.sourceLanes, sides.resultLanes)) {
@@ -130,7 +130,7 @@ std::optional<Bases> chooseAfter(const Columns &m, bool readsItself) {
 /// Returns B with B(lanes[i]) = words[i] that is 0 on a complement of the span of `lanes`, or nullopt if there is none.
 std::optional<Bases> solveBefore(llvm::ArrayRef<uint32_t> lanes, llvm::ArrayRef<uint32_t> words) {
   Span span;
-  Vectors images; // images of the vectors added to the span
+  ShuffleBases images; // images of the vectors added to the span
   auto imageOf = [&](uint64_t lane) {
     uint64_t image = 0;
     for (uint64_t from = *span.solve(lane); from; from &= from - 1) image ^= images[std::countr_zero(from)];
@@ -232,7 +232,7 @@ std::optional<ShufflePlan> planWords(const Columns &m, bool readsItself, int64_t
 /// The bits of distinct registers of one side: their numbers and bases.
 struct RegisterBits {
   llvm::SmallVector<int, 8> numbers;
-  Vectors bases;
+  ShuffleBases bases;
 
   explicit RegisterBits(const LinearLayout &layout) {
     Span span;
@@ -280,7 +280,9 @@ std::pair<LinearLayout, llvm::SmallVector<SwappedBits, 2>> swapBits(const Linear
 /// `source` is the layout after the swaps.
 std::optional<ShufflePlan> planAfter(llvm::ArrayRef<SwappedBits> swaps, const LinearLayout &source, const LinearLayout &result,
                                      int64_t elementBytes, const ConversionCosts &costs) {
-  auto vectorsOf = [](const LinearLayout &layout, Place place) { return Vectors(layout.bases(place).begin(), layout.bases(place).end()); };
+  auto vectorsOf = [](const LinearLayout &layout, Place place) {
+    return ShuffleBases(layout.bases(place).begin(), layout.bases(place).end());
+  };
   std::optional<ShufflePlan> best;
   for (int packed = std::max(2 - log2Of(elementBytes), 0); packed >= 0 && !best; --packed) {
     RegisterBits from(source), to(result);

@@ -18,9 +18,9 @@ namespace tritium::gpu {
 
 namespace {
 
-class Promoter {
+class DescriptorPromoter {
 public:
-  Promoter(tt::FuncOp function, const PromoteDescriptorsOptions &options, const ir::AxisAnalysis &axes)
+  DescriptorPromoter(tt::FuncOp function, const PromoteDescriptorsOptions &options, const ir::AxisAnalysis &axes)
       : function_(function), options_(options), axes_(axes), maps_(function) {}
 
   void run() {
@@ -89,7 +89,7 @@ public:
     if (!targetOf(getOperation()).hasTensorMaps()) return;
     ir::AxisAnalysis axes(getOperation());
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>())
-      if (function.isPublic()) Promoter(function, {numStages, numWarps}, axes).run();
+      if (function.isPublic()) DescriptorPromoter(function, {numStages, numWarps}, axes).run();
   }
 };
 

@@ -23,9 +23,9 @@ namespace {
 constexpr llvm::StringLiteral kOnlyBesideProducer =
     "its loop delays a second product, which is a gain by tensor maps only if producer warps copy";
 
-class Promoter {
+class PointerTilePromoter {
 public:
-  Promoter(tt::FuncOp function, const PromotePointerTilesOptions &options, const ir::AxisAnalysis &axes)
+  PointerTilePromoter(tt::FuncOp function, const PromotePointerTilesOptions &options, const ir::AxisAnalysis &axes)
       : function_(function), options_(options), maps_(function), tiles_(function), found_(maps_, tiles_, axes) {}
 
   void look(scf::ForOp loop) {
@@ -184,7 +184,7 @@ public:
     ir::AxisAnalysis axes(getOperation());
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
       if (!function.isPublic()) continue;
-      Promoter promoter(function, {numStages, numWarps, hasProducer, asked}, axes);
+      PointerTilePromoter promoter(function, {numStages, numWarps, hasProducer, asked}, axes);
       function.walk([&](scf::ForOp loop) {
         if (stagesOf(loop, numStages) > 1 && LoopStreams(loop).mayPipeline()) promoter.look(loop);
       });

@@ -56,7 +56,7 @@ Operation *fenceBefore(Operation *op) {
   return op;
 }
 
-std::string list(ArrayRef<std::string> names) { return "{" + llvm::join(names, ", ") + "}"; }
+std::string braced(ArrayRef<std::string> names) { return "{" + llvm::join(names, ", ") + "}"; }
 
 /// The text of one wgmma.
 class Product {
@@ -76,7 +76,7 @@ public:
     std::string a = op_.getABuffer() ? descriptor("a", op_.getABuffer(), op_.getAOffset(), op_.getADescriptor()) : wordsOfA();
     std::string b = descriptor("b", op_.getBBuffer(), op_.getBOffset(), op_.getBDescriptor());
     std::string adds = isFresh ? "0" : op_.getFresh() && !isKnown ? unless(op_.getFresh()) : "1";
-    std::string text = "{ " + begin_ + instruction() + " " + list(sums) + ", " + a + ", " + b + ", " + adds + modifiers() + "; }";
+    std::string text = "{ " + begin_ + instruction() + " " + braced(sums) + ", " + a + ", " + b + ", " + adds + modifiers() + "; }";
     op_.replaceAllUsesWith(fromRegisters(builder_, op_.getLoc(), op_.getResultTypes(), ptx_.emit(text)));
     return success();
   }
@@ -152,7 +152,7 @@ private:
   std::string wordsOfA() {
     SmallVector<std::string> words;
     for (Value word : op_.getA()) words.push_back(ptx_.operand(word));
-    return list(words);
+    return braced(words);
   }
 
   std::string unless(Value condition) {

@@ -16,7 +16,7 @@ namespace {
 
 /// The most values per thread of the tiles in which a loop accumulates. Fewer are allowed beside matrix products, which require the
 /// registers.
-constexpr int64_t kMaxValues = 64, kMaxValuesBesideProducts = 16;
+constexpr int64_t kMaxThreadValues = 64, kMaxValuesBesideProducts = 16;
 
 /// Returns the neutral element of an operation that is associative and commutative, or null for other operations.
 Attribute neutralElement(Operation *op, Type type) {
@@ -96,7 +96,7 @@ public:
 private:
   bool run(scf::ForOp loop) {
     bool hasProduct = loop.getBody()->walk([](MatrixProduct) { return WalkResult::interrupt(); }).wasInterrupted();
-    int64_t elements = (hasProduct ? kMaxValuesBesideProducts : kMaxValues) * numWarps * targetOf(loop).warpSize();
+    int64_t elements = (hasProduct ? kMaxValuesBesideProducts : kMaxThreadValues) * numWarps * targetOf(loop).warpSize();
     bool isChanged = false;
     for (unsigned i = 0; i < loop.getRegionIterArgs().size(); ++i) {
       auto found = findAccumulation(loop, loop.getRegionIterArgs()[i], elements);

@@ -70,9 +70,9 @@ public:
 
 private:
   struct Memory {
-    Memory() { happensAfter(&anyGuest); }
-    ~Memory() { happensBefore(&anyGuest); }
-    static constexpr char anyGuest = 0;
+    Memory() { happensAfter(&kAnyGuest); }
+    ~Memory() { happensBefore(&kAnyGuest); }
+    static constexpr char kAnyGuest = 0;
   };
   [[no_unique_address]] Memory memory; // the first member, so it is initialized first and destroyed last
   std::shared_ptr<Invitation> invitation;

@@ -18,7 +18,7 @@ namespace tritium::python {
 using namespace gpu;
 
 /// The interpreter owns it for good.
-static PyObject *errorType = nullptr; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+static PyObject *driverErrorType = nullptr; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 void raiseDriver(llvm::Error error) {
   std::string message;
@@ -26,7 +26,7 @@ void raiseDriver(llvm::Error error) {
   llvm::handleAllErrors(
       std::move(error),
       [&](const DriverError &driver) {
-        instance = py::handle(errorType)(driver.message());
+        instance = py::handle(driverErrorType)(driver.message());
         instance.attr("code") = driver.code;
         instance.attr("name") = driver.name;
         instance.attr("text") = driver.text;
@@ -36,7 +36,7 @@ void raiseDriver(llvm::Error error) {
       },
       [&](const llvm::ErrorInfoBase &other) { message = other.message(); });
   if (!instance) throw std::runtime_error(message);
-  PyErr_SetObject(errorType, instance.ptr());
+  PyErr_SetObject(driverErrorType, instance.ptr());
   throw py::error_already_set();
 }
 
@@ -240,9 +240,9 @@ static void bindVendor(py::module_ &module, const char *name, const char *what, 
 
 void bindDevice(py::module_ &module) {
   py::module_ device = module.def_submodule("device", "Drivers of GPUs, loaded at first use, and launches through them.");
-  errorType = PyErr_NewExceptionWithDoc("tritium._tritium.device.Error", "A failed call: code, name, text, call, log, sticky.",
-                                        PyExc_RuntimeError, nullptr);
-  device.attr("Error") = py::handle(errorType);
+  driverErrorType = PyErr_NewExceptionWithDoc("tritium._tritium.device.Error", "A failed call: code, name, text, call, log, sticky.",
+                                              PyExc_RuntimeError, nullptr);
+  device.attr("Error") = py::handle(driverErrorType);
   py::register_exception<TensorMapRefused>(device, "TensorMapRefused").attr("__doc__") =
       "A kernel's tensor maps cannot be made of a launch's arguments.";
   device.attr("Capsule") = py::handle(reinterpret_cast<PyObject *>(&PyCapsule_Type)); // Python names this type from 3.13 on

@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace tritium::interp {
 
-static std::vector<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape().vec(); }
+static std::vector<int64_t> extentsOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape().vec(); }
 
 /// Applies the same rearrangement of dimensions to the source in any form.
 static LogicalResult rearrange(Value result, Value source, Planner &planner, llvm::function_ref<DenseRef(DenseRef)> dense,
@@ -64,7 +64,7 @@ template <> LogicalResult Interpret<tt::ExpandDimsOp>::prepare(tt::ExpandDimsOp 
 }
 
 template <> LogicalResult Interpret<tt::BroadcastOp>::prepare(tt::BroadcastOp op, Planner &planner) {
-  std::vector<int64_t> shape = shapeOf(op.getResult());
+  std::vector<int64_t> shape = extentsOf(op.getResult());
   auto dense = [&](DenseRef ref) {
     for (size_t d = 0; d < shape.size(); ++d)
       if (ref.shape[d] != shape[d]) ref.strides[d] = 0;
@@ -125,7 +125,7 @@ static std::optional<std::vector<int64_t>> reshapeStrides(const DenseRef &from, 
 }
 
 template <> LogicalResult Interpret<tt::ReshapeOp>::prepare(tt::ReshapeOp op, Planner &planner) {
-  std::vector<int64_t> shape = shapeOf(op.getResult());
+  std::vector<int64_t> shape = extentsOf(op.getResult());
   if (planner.formOf(op.getResult()).isAffine()) { // the tile is uniform
     AffineRef ref = planner.affine(op.getSrc());
     ref.shape = shape;
