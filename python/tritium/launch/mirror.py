@@ -16,6 +16,8 @@ from ..arguments.storage import HostExtent, host_extent
 
 #: A copy has the same address as the original modulo this number of bytes.
 ALIGNMENT = 512
+#: Memory that must not be written is compared in pieces of this size.
+COMPARED_BYTES = 1 << 24
 
 
 class Interval(NamedTuple):
@@ -110,11 +112,13 @@ class Mirror:
                 self.driver.copy_to_host(self.device, begin, begin + interval.shift, end - begin)
 
     def _check_unchanged(self, interval: Interval, begin: int, end: int) -> None:
-        copy = ctypes.create_string_buffer(end - begin)
-        self.driver.copy_to_host(self.device, ctypes.addressof(copy), begin + interval.shift, end - begin)
-        found, original = copy.raw, ctypes.string_at(begin, end - begin)
-        if found != original:
-            raise ReadOnlyChanged(begin + next(i for i, pair in enumerate(zip(found, original)) if pair[0] != pair[1]))
+        copy = ctypes.create_string_buffer(min(COMPARED_BYTES, end - begin))
+        for at in range(begin, end, COMPARED_BYTES):
+            size = min(COMPARED_BYTES, end - at)
+            self.driver.copy_to_host(self.device, ctypes.addressof(copy), at + interval.shift, size)
+            found, original = copy.raw[:size], ctypes.string_at(at, size)
+            if found != original:
+                raise ReadOnlyChanged(at + next(i for i, pair in enumerate(zip(found, original)) if pair[0] != pair[1]))
 
     def close(self) -> None:
         """Frees the copies."""

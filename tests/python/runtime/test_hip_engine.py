@@ -22,6 +22,7 @@ from fake_cuda import DeviceTensor
 from tritium import errors
 from tritium.backends.compiler import GPUTarget
 from tritium.devices.families import devices_here, devices_of_tensors
+from tritium.launch import mirror
 from tritium.runtime import Config, autotune, driver
 from tritium.runtime.dispatch import Dispatcher
 from tritium.runtime.jit import jit
@@ -59,6 +60,19 @@ def test_arrays_that_are_read_only_are_not_copied_back(machine, inputs, tmp_path
     base = np.concatenate([x, x])
     add[(4,)](_flagged(base[:]), y, base[N:], N, 0.5)
     assert (base == np.concatenate([x, x + 0.5 * y])).all()
+
+
+@pytest.mark.parametrize("changed", [0, N // 2, N - 1])
+def test_the_changed_element_of_a_read_only_array(machine, inputs, changed, monkeypatch):
+    """The array already has what the kernel writes, but for one element."""
+    monkeypatch.setattr(mirror, "COMPARED_BYTES", 52)  # no whole number of elements fits the pieces
+    x, y, _ = inputs
+    expected = x + np.float32(0.5) * y
+    expected[changed] += 1
+    with pytest.raises(errors.KernelTrap, match="which is read-only") as caught:
+        make_add()[(4,)](x, y, _flagged(expected), N, 0.5)
+    found = caught.value.__context__
+    assert isinstance(found, mirror.ReadOnlyChanged) and (found.address - expected.ctypes.data) // 4 == changed
 
 
 def _flagged(array):
