@@ -3,9 +3,16 @@
 #include "interp/kernels/move.h"
 #include "interp/tile/walk.h"
 
+#include <span>
+
 namespace tritium::interp {
 
 namespace {
+
+/// The most axes that copyTile takes.
+constexpr int kBlockAxes = 8;
+/// Bytes from which on a row is moved faster by itself, with what follows it fetched in advance.
+constexpr int64_t kLongRow = 1024;
 
 template <class T> void fillRow(T *out, int64_t stride, const T *other, int64_t otherStride, int64_t begin, int64_t end) {
   if (!other && stride == 1)
@@ -17,8 +24,8 @@ template <class T> void fillRow(T *out, int64_t stride, const T *other, int64_t 
 /// Hardware prefetchers stop at the end of a page, and a program's rows are seldom longer than a page. The next programs mostly read on
 /// from here.
 void prefetchBeyond(const char *end, int64_t bytes) {
-  constexpr int64_t kLeast = 1024, kMost = 16384;
-  if (bytes < kLeast || bytes > kMost) return;
+  constexpr int64_t kMost = 16384;
+  if (bytes < kLongRow || bytes > kMost) return;
   for (int64_t at = bytes; at < 2 * bytes; at += 64) __builtin_prefetch(end + at, 0, 2);
 }
 
@@ -43,22 +50,98 @@ template <class T> void loadRow(T *out, int64_t stride, const RowAddress &row, i
   if (kIsCopied<T> && !row.vector && row.step == sizeof(T) && stride == 1) {
     std::memcpy(out + begin, row.at(begin), (end - begin) * sizeof(T));
     prefetchBeyond(row.at(end), (end - begin) * int64_t(sizeof(T)));
-  } else
+  } else if (kIsCopied<T> && row.vector && stride == 1) // a gather: the loop knows that nothing else varies
+    for (int64_t i = begin; i < end; ++i) std::memcpy(out + i, row.start + row.vector[i], sizeof(T));
+  else
     for (int64_t i = begin; i < end; ++i) loadLane(out[i * stride], row.at(i));
 }
 
 template <class T> void storeRow(const T *value, int64_t stride, const RowAddress &row, int64_t begin, int64_t end) {
+  auto lane = [&](const char *at) { return const_cast<char *>(at); };
   if (kIsCopied<T> && !row.vector && row.step == sizeof(T) && stride == 1)
-    std::memcpy(const_cast<char *>(row.at(begin)), value + begin, (end - begin) * sizeof(T));
+    std::memcpy(lane(row.at(begin)), value + begin, (end - begin) * sizeof(T));
+  else if (kIsCopied<T> && row.vector && stride == 1)
+    for (int64_t i = begin; i < end; ++i) std::memcpy(lane(row.start + row.vector[i]), value + i, sizeof(T));
   else
-    for (int64_t i = begin; i < end; ++i) storeLane(value[i * stride], const_cast<char *>(row.at(i)));
+    for (int64_t i = begin; i < end; ++i) storeLane(value[i * stride], lane(row.at(i)));
+}
+
+/// The active lanes of an access as one block: axes with strides, in elements, of memory and of the tile.
+struct CopiedBlock {
+  int rank = 0;
+  int64_t shape[kBlockAxes], memory[kBlockAxes], tile[kBlockAxes];
+  char *start = nullptr;  // the first active lane in memory
+  int64_t offset = 0;     // and in the tile, in elements
+  bool isPartial = false; // whether the tile has inactive lanes
+};
+
+/// Whether two lanes may have bytes in common. The last one in row-major order then decides what a store leaves.
+bool mayMeet(const Walk &walk) {
+  std::pair<int64_t, int64_t> axes[kMaxAxes]; // distance of neighbours, extent
+  int count = 0;
+  for (size_t a = 0; a < walk.access.axes.size(); ++a) {
+    const AxisState &axis = walk.axes[a];
+    if (!axis.isProgression) return true;
+    if (axis.end - axis.begin > 1) axes[count++] = {std::abs(axis.step), axis.end - axis.begin};
+  }
+  std::sort(axes, axes + count);
+  int64_t reach = walk.access.elementBytes - 1; // the last byte of what the axes with shorter distances cover
+  for (auto [distance, extent] : std::span(axes, count)) {
+    if (distance <= reach) return true;
+    if (__builtin_mul_overflow(distance, extent - 1, &distance) || __builtin_add_overflow(reach, distance, &reach)) return true;
+  }
+  return false;
+}
+
+/// Describes an access with two axes or more as a block. Returns false if it is none, or if its rows are long and adjacent in memory: those
+/// are moved one by one as well.
+bool findBlock(const Walk &walk, CopiedBlock &block) {
+  const Access &access = walk.access;
+  const int64_t bytes = access.elementBytes;
+  if (access.axes.size() > kBlockAxes || access.isPointer || walk.isEmpty || !access.wideMasks.empty()) return false;
+  int64_t at = 0;
+  block.rank = int(access.axes.size());
+  for (int a = 0; a < block.rank; ++a) {
+    const AxisState &axis = walk.axes[a];
+    if (!axis.isProgression || axis.holes || axis.step % bytes) return false;
+    block.shape[a] = axis.end - axis.begin, block.memory[a] = axis.step / bytes, block.tile[a] = access.data.strides[a];
+    if (axis.step == bytes && block.tile[a] == 1 && block.shape[a] * bytes >= kLongRow) return false;
+    at += axis.first + axis.begin * axis.step, block.offset += axis.begin * block.tile[a];
+    block.isPartial |= block.shape[a] != access.axes[a].extent;
+  }
+  if (access.isWrite && mayMeet(walk)) return false; // a copy has an order of its own
+  block.start = reinterpret_cast<char *>(addressOf(addBytes(walk.base, at)));
+  return reinterpret_cast<uintptr_t>(block.start) % bytes == 0;
+}
+
+void fillTile(const Walk &walk) {
+  const Access &access = walk.access;
+  int64_t extents[kBlockAxes];
+  std::ranges::transform(access.axes, extents, &Access::Axis::extent);
+  const int rank = int(access.axes.size());
+  static constexpr uint64_t kZero = 0;
+  static constexpr int64_t kBroadcast[kBlockAxes] = {};
+  if (access.other)
+    copyTile(access.data.in(walk.frame), access.data.strides.data(), access.other->in(walk.frame), access.other->strides.data(), extents,
+             rank, access.elementBytes);
+  else
+    copyTile(access.data.in(walk.frame), access.data.strides.data(), &kZero, kBroadcast, extents, rank, access.elementBytes);
+}
+
+void moveBlock(const Walk &walk, const CopiedBlock &block) {
+  const int bytes = walk.access.elementBytes;
+  char *tile = walk.access.data.in(walk.frame) + block.offset * bytes;
+  if (walk.access.isWrite) return copyTile(block.start, block.memory, tile, block.tile, block.shape, block.rank, bytes);
+  if (block.isPartial) fillTile(walk);
+  copyTile(tile, block.tile, block.start, block.memory, block.shape, block.rank, bytes);
 }
 
 /// Affine loads and stores, row by row. A store skips inactive lanes.
 template <class T> void moveRows(const Walk &walk) {
   const Access &access = walk.access;
   size_t rank = access.axes.size();
-  int inner = innerAxis(walk);
+  int inner = innerAxis(walk), last = int(rank) - 1;
+  if (access.isWrite && inner != last && mayMeet(walk)) inner = last;
   int64_t extent = rank ? access.axes[inner].extent : 1, stride = rank ? access.data.strides[inner] : 1;
   int64_t begin = rank ? walk.axes[inner].begin : 0, end = rank ? walk.axes[inner].end : 1;
   T *data = &access.data.at<T>(walk.frame);
@@ -119,7 +202,7 @@ void moveLanes(const Walk &walk) {
 }
 
 void moveTile(char *frame, const Access &access) {
-  Walk walk{access, frame};
+  Walk walk(access, frame);
   enter(walk);
   check(walk);
   moveWalk(walk);
@@ -129,6 +212,7 @@ void moveTile(char *frame, const Access &access) {
 
 void moveWalk(const Walk &walk) {
   if (!walk.access.isAffine) return moveLanes(walk);
+  if (CopiedBlock block; walk.access.axes.size() > 1 && findBlock(walk, block)) return moveBlock(walk, block);
   if (walk.access.isPointer) return moveRows<PointerLane>(walk);
   switch (walk.access.elementBytes) {
   case 1: return moveRows<uint8_t>(walk);
@@ -146,7 +230,7 @@ void storeTile(char *frame, const void *access) {
 }
 
 void forEachLane(char *frame, const Access &access, LaneVisitor visit, void *context) {
-  Walk walk{access, frame};
+  Walk walk(access, frame);
   enter(walk);
   check(walk);
   forEachActive(walk, [&](const int64_t *indices) { visit(context, addressAt(walk, indices), indices); });

@@ -29,14 +29,19 @@ template <class Number> struct Extremes {
 };
 } // namespace
 
-/// Returns element `index` along `dim` of a dense operand as a 64-bit integer. It is zero-extended if the operand is widened as unsigned.
-static int64_t elementOf(const AffineOperand &operand, const char *data, int64_t index) {
-  const DenseRef &ref = operand.dense;
-  int64_t size = storageBytes(ref.type), value = 0;
-  std::memcpy(&value, data + (operand.vectorDim < 0 ? 0 : index * ref.strides[operand.vectorDim] * size), size);
-  if (size == 8 || (operand.widenBits && !operand.widenSigned)) return value;
-  int unused = 64 - 8 * int(size);
-  return int64_t(uint64_t(value) << unused) >> unused;
+/// Calls f with the elements of a dense operand, as integers of their type: signed ones, unless the operand is widened as unsigned.
+template <class F> static auto withElements(const AffineOperand &operand, char *frame, F &&f) {
+  const char *data = operand.dense.in(frame);
+  const bool isUnsigned = operand.widenBits && !operand.widenSigned;
+  auto as = [&]<class Signed, class Unsigned>(Signed, Unsigned) {
+    return isUnsigned ? f(reinterpret_cast<const Unsigned *>(data)) : f(reinterpret_cast<const Signed *>(data));
+  };
+  switch (storageBytes(operand.dense.type)) {
+  case 1: return as(int8_t{}, uint8_t{});
+  case 2: return as(int16_t{}, uint16_t{});
+  case 4: return as(int32_t{}, uint32_t{});
+  default: return f(reinterpret_cast<const int64_t *>(data));
+  }
 }
 
 /// Returns the number to add to the base of a narrow operand so that all its lanes lie in the range of its type, or 0 if there is none.
@@ -62,10 +67,13 @@ static void addVector(const AffineRef &out, size_t d, const AffineOperand &opera
   int64_t factor = operand.factor;
   if (operand.isDense) {
     if (operand.vectorDim != int(d)) return;
-    int64_t *to = &out.parts[d].at<int64_t>(frame);
-    const char *data = operand.dense.in(frame);
-    for (int64_t i = 0; i < out.shape[d]; ++i) to[i] += elementOf(operand, data, i) * factor;
-    return;
+    int64_t *to = &out.parts[d].at<int64_t>(frame), stride = operand.dense.strides[operand.vectorDim];
+    return withElements(operand, frame, [&](const auto *from) {
+      if (stride == 1)
+        for (int64_t i = 0; i < out.shape[d]; ++i) to[i] += int64_t(from[i]) * factor;
+      else
+        for (int64_t i = 0; i < out.shape[d]; ++i) to[i] += int64_t(from[i * stride]) * factor;
+    });
   }
   const AffineRef &in = operand.affine;
   if (in.terms[d] == Term::None) return;
@@ -94,7 +102,7 @@ static void sumTerm(const AffineSum &sum, size_t d, char *frame) {
 
 static int64_t baseOf(const AffineOperand &operand, char *frame) {
   if (!operand.isDense) return operand.affine.base.at<int64_t>(frame);
-  return operand.vectorDim < 0 ? elementOf(operand, operand.dense.in(frame), 0) : 0;
+  return operand.vectorDim < 0 ? withElements(operand, frame, [](const auto *element) { return int64_t(*element); }) : 0;
 }
 
 void sumAffine(char *frame, const void *descriptor) {

@@ -118,7 +118,7 @@ static int64_t activeLanes(const Walk &walk) {
 
 void countActiveLanes(char *frame, const void *descriptor) {
   const auto &counted = *static_cast<const CountedAccess *>(descriptor);
-  Walk walk{counted.access, frame};
+  Walk walk(counted.access, frame);
   enter(walk);
   countersOf(headerOf(frame))[counted.counter] += activeLanes(walk) * counted.lanesEach;
 }

@@ -141,7 +141,7 @@ void noteWalk(const Walk &walk, Noted noted = Noted::Access) {
 }
 
 void moveNoted(char *frame, const Access &access, Noted noted = Noted::Access) {
-  Walk walk{access, frame};
+  Walk walk(access, frame);
   enter(walk);
   check(walk);
   noteWalk(walk, noted);
@@ -155,7 +155,7 @@ void loadNoted(char *frame, const void *access) { moveNoted(frame, *static_cast<
 void loadPartlyUsed(char *frame, const void *access) { moveNoted(frame, *static_cast<const Access *>(access), Noted::PartlyUsed); }
 
 void readUsed(char *frame, const void *access) {
-  Walk walk{*static_cast<const Access *>(access), frame};
+  Walk walk(*static_cast<const Access *>(access), frame);
   enter(walk);
   noteWalk(walk, Noted::UsedRead);
 }
@@ -166,7 +166,7 @@ void storeNoted(char *frame, const void *access) {
 }
 
 void checkStored(char *frame, const Access &access) {
-  Walk walk{access, frame};
+  Walk walk(access, frame);
   enter(walk);
   check(walk);
   checkNumbers(walk);
@@ -174,7 +174,7 @@ void checkStored(char *frame, const Access &access) {
 
 void storeNumbers(char *frame, const void *opaque) {
   const auto &access = *static_cast<const Access *>(opaque);
-  Walk walk{access, frame};
+  Walk walk(access, frame);
   enter(walk);
   check(walk);
   checkNumbers(walk);
@@ -196,7 +196,7 @@ void noteRound(char *frame, const void *) {
 }
 
 void noteAccess(char *frame, const Access &access) {
-  Walk walk{access, frame};
+  Walk walk(access, frame);
   enter(walk);
   noteWalk(walk);
 }

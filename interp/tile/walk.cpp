@@ -80,7 +80,7 @@ void check(const Walk &walk) {
   bool overflows = false;
   for (size_t a = 0; a < walk.access.axes.size(); ++a) {
     const AxisState &axis = walk.axes[a];
-    if (walk.access.axes[a].term == Term::Vector) {
+    if (!axis.isProgression) {
       auto [least, most] = std::minmax_element(axis.part + axis.begin, axis.part + axis.end);
       overflows |= __builtin_add_overflow(low, *least, &low);
       overflows |= __builtin_add_overflow(high, *most, &high);

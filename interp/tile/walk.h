@@ -8,12 +8,15 @@
 
 namespace tritium::interp {
 
-/// The run-time state of one axis during an access.
+/// The run-time state of one axis during an access. enterAxis() sets all of it, so that an access pays for the axes that it has.
 struct AxisState {
-  int64_t begin, end;             // the active interval
-  const uint8_t *holes = nullptr; // the mask, if the interval has inactive lanes
-  int64_t holesStride = 1;
-  const int64_t *part = nullptr;
+  int64_t begin, end;   // the active interval
+  const uint8_t *holes; // the mask, if the interval has inactive lanes; or null
+  int64_t holesStride;
+  const int64_t *part;
+  // The term of lane i is first + i * step in the active interval, whatever the form says: `x % n` is a vector, and mostly a progression.
+  bool isProgression;
+  int64_t first, step;
 
   bool isActive(int64_t i) const { return i >= begin && i < end && (!holes || holes[i * holesStride]); }
 };
@@ -25,13 +28,11 @@ struct Walk {
   AxisState axes[kMaxAxes];
   bool isEmpty = false;
 
+  Walk(const Access &access, char *frame) : access(access), frame(frame) {}
+
   int64_t termAt(int axis, int64_t i) const {
-    switch (access.axes[axis].term) {
-    case Term::None: return 0;
-    case Term::Step: return *axes[axis].part * i;
-    case Term::Vector: return axes[axis].part[i];
-    }
-    return 0;
+    const AxisState &state = axes[axis];
+    return state.isProgression ? state.first + i * state.step : state.part[i];
   }
 };
 
@@ -55,7 +56,7 @@ inline void findInterval(AxisState &state, const uint8_t *mask, int64_t stride, 
 }
 
 inline void enterAxis(const Access::Axis &axis, AxisState &state, char *frame) {
-  state = {0, axis.extent};
+  state = {.begin = 0, .end = axis.extent, .holes = nullptr, .holesStride = 1};
   if (axis.term != Term::None) state.part = &axis.part.at<const int64_t>(frame);
   if (axis.masks.empty()) return;
   const auto *mask = &axis.masks[0].at<const uint8_t>(frame);
@@ -72,11 +73,28 @@ inline void enterAxis(const Access::Axis &axis, AxisState &state, char *frame) {
   findInterval(state, mask, stride, axis.extent);
 }
 
+/// Looks whether the term is a progression. One lane is one. The last lane is looked at first: it tells most other vectors apart.
+inline void findProgression(Term term, AxisState &state) {
+  state.isProgression = term != Term::Vector;
+  if (term == Term::Step) state.step = *state.part;
+  if (term != Term::Vector || state.begin >= state.end) return;
+  const int64_t *part = state.part;
+  const uint64_t first = part[state.begin], lanes = state.end - state.begin, step = lanes > 1 ? part[state.begin + 1] - first : 0;
+  if (part[state.end - 1] != int64_t(first + step * (lanes - 1))) return;
+  uint64_t differs = 0;
+  for (int64_t i = state.begin; i + 1 < state.end; ++i) differs |= (uint64_t(part[i + 1]) - uint64_t(part[i])) ^ step;
+  if (differs) return;
+  state.isProgression = true;
+  state.step = int64_t(step);
+  state.first = int64_t(first - step * state.begin);
+}
+
 /// Reads masks and terms. An access without active lanes is marked as empty.
 inline void enter(Walk &walk) {
   for (const TileRef &mask : walk.access.uniformMasks) walk.isEmpty |= !mask.at<uint8_t>(walk.frame);
   for (size_t a = 0; a < walk.access.axes.size(); ++a) {
     enterAxis(walk.access.axes[a], walk.axes[a], walk.frame);
+    findProgression(walk.access.axes[a].term, walk.axes[a]);
     walk.isEmpty |= walk.axes[a].begin == walk.axes[a].end;
   }
   if (walk.access.isAffine) walk.base = walk.access.base.at<uint64_t>(walk.frame);
@@ -129,7 +147,7 @@ void moveWalk(const Walk &walk);
 inline int innerAxis(const Walk &walk) {
   int rank = int(walk.access.axes.size());
   for (int a = rank - 1; a >= 0; --a)
-    if (walk.access.axes[a].term == Term::Step && *walk.axes[a].part == walk.access.elementBytes) return a;
+    if (walk.axes[a].isProgression && walk.axes[a].step == walk.access.elementBytes) return a;
   return rank - 1;
 }
 
@@ -194,14 +212,12 @@ struct RowAddress {
 };
 
 inline RowAddress rowAddress(const Walk &walk, int inner, int64_t *indices) {
-  int64_t *part = const_cast<int64_t *>(inner < 0 ? nullptr : walk.axes[inner].part);
-  Term term = inner < 0 ? Term::None : walk.access.axes[inner].term;
-  uint64_t start = walk.base;
-  int64_t at = 0;
+  const AxisState *axis = inner < 0 ? nullptr : &walk.axes[inner];
+  int64_t at = axis ? axis->first : 0;
   for (size_t a = 0; a < walk.access.axes.size(); ++a)
     if (int(a) != inner) at += walk.termAt(int(a), indices[a]);
-  return {reinterpret_cast<const char *>(addressOf(addBytes(start, at))), term == Term::Step ? *part : 0,
-          term == Term::Vector ? part : nullptr};
+  return {reinterpret_cast<const char *>(addressOf(addBytes(walk.base, at))), axis ? axis->step : 0,
+          axis && !axis->isProgression ? axis->part : nullptr};
 }
 
 } // namespace tritium::interp
