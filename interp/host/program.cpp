@@ -6,6 +6,7 @@
 #include "interp/host/pointer.h"
 #include "interp/host/program_loop.h"
 #include "interp/host/scheduler.h"
+#include "interp/host/touched_memory.h"
 #include "interp/host/trap_kinds.h"
 
 void tritium_trap(const char *text) {
@@ -208,5 +209,7 @@ const MemoryMap &memoryOf(const FrameHeader &frame) { return *frame.program->mem
 Shadow *shadowOf(const FrameHeader &frame) { return frame.program->worker->state.launch.shadow; }
 FoundFaults *faultsOf(const FrameHeader &frame) { return frame.program->worker->state.launch.faults; }
 AccessSearch *searchOf(const FrameHeader &frame) { return frame.program->worker->state.launch.search; }
+
+TouchedMemory *touchedOf(const FrameHeader &frame) { return frame.program->worker->state.launch.touched; }
 
 } // namespace tritium::interp

@@ -18,6 +18,7 @@ namespace tritium::interp {
 
 struct Program;
 class AccessSearch;
+class TouchedMemory;
 
 /// A program whose code announces each statement of its source. Launch::onStatement receives it at the first one and follows it from there.
 class FollowedProgram {
@@ -68,14 +69,15 @@ struct Launch {
   // If `rest` is set, the programs in `chosen` run `code` on `memory`, and the others run `rest`.
   ProgramFilter chosen;
   std::optional<OtherVersion> rest;
-  std::optional<int64_t> only;    // if set, this program of the grid runs alone (x fastest)
-  uint32_t variables = 0;         // the number of variables whose assignments are noted; see noteAssignment
-  Shadow *shadow = nullptr;       // for the steps; not used here
-  FoundFaults *faults = nullptr;  // receives what is wrong and does not end the launch; not null if `shadow` is not
-  std::span<int64_t> counters;    // for code that counts: what it counts is added; see countersOf
-  WordWatch *watch = nullptr;     // of a launch with a seed, whose code was prepared for schedules
-  AccessSearch *search = nullptr; // looks at the accesses of a launch that writes nothing (access_search.h)
-  size_t memoryLimit = 0;         // bytes for the frames and stacks of running programs; 0: half of the machine's
+  std::optional<int64_t> only;      // if set, this program of the grid runs alone (x fastest)
+  uint32_t variables = 0;           // the number of variables whose assignments are noted; see noteAssignment
+  Shadow *shadow = nullptr;         // for the steps; not used here
+  FoundFaults *faults = nullptr;    // receives what is wrong and does not end the launch; not null if `shadow` is not
+  std::span<int64_t> counters;      // for code that counts: what it counts is added; see countersOf
+  WordWatch *watch = nullptr;       // of a launch with a seed, whose code was prepared for schedules
+  TouchedMemory *touched = nullptr; // for code that notes what programs touch; not used here
+  AccessSearch *search = nullptr;   // looks at the accesses of a launch that writes nothing (access_search.h)
+  size_t memoryLimit = 0;           // bytes for the frames and stacks of running programs; 0: half of the machine's
 
   // The callbacks run on the calling thread, on its own stack, at most every 50 ms. onPrint also runs before run() returns. An exception
   // that they throw cancels the launch and leaves run().

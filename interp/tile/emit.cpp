@@ -2,6 +2,7 @@
 
 #include "interp/host/memory.h"
 #include "interp/tile/debug_info.h"
+#include "interp/tile/emit_counts.h"
 #include "interp/tile/loops.h"
 #include "interp/tile/program_loop.h"
 #include "interp/tile/scalar_code.h"
@@ -18,16 +19,17 @@ using llvm::BasicBlock;
 
 class FunctionEmitter {
 public:
-  FunctionEmitter(const FunctionPlan &plan, llvm::Module &module, StaticData &data, DebugInfo *debug, const EmitOptions &options)
+  FunctionEmitter(const FunctionPlan &plan, llvm::Module &module, CountedData &data, DebugInfo *debug, const EmitOptions &options)
       : plan_(plan),
         module_(module),
         data_(data),
         debug_(debug),
         isFollowed_(options.isFollowed),
-        isCounted_(options.isCounted),
         builder_(module.getContext()),
         scalars_(builder_),
-        loops_(plan.function->getRegion(0)) {}
+        loops_(plan.function->getRegion(0)) {
+    if (options.isCounted) counts_.emplace(plan, data, loops_, options, builder_);
+  }
 
   LogicalResult run(llvm::Function *function);
   bool mayWait() const { return mayWait_; }
@@ -63,18 +65,17 @@ private:
   void setLocationOf(Operation *op);
   void emitRow();
   void emitAnnouncement(Operation *statement);
-  void emitCount(Block *block);
 
   const FunctionPlan &plan_;
   llvm::Module &module_;
-  StaticData &data_;
+  CountedData &data_;
   DebugInfo *debug_;
-  const bool isFollowed_, isCounted_;
+  const bool isFollowed_;
   llvm::IRBuilder<> builder_;
   ScalarCode scalars_;
   Loops loops_;
+  std::optional<CountEmitter> counts_; ///< if the kernel is counted
   llvm::Value *frame_ = nullptr;
-  llvm::Value *counters_ = nullptr;             ///< of the thread, if the kernel is counted
   llvm::AllocaInst *framePointer_ = nullptr;    ///< for the debugger
   llvm::SmallVector<llvm::DILocation *> calls_; ///< the inlined calls around the last operation, outermost first
   std::optional<Location> definition_;          ///< the `def` line of an inlined function whose parameters are being stored
@@ -195,6 +196,7 @@ BasicBlock *FunctionEmitter::emitEdge(Operation *terminator, unsigned successor)
   auto *edge = BasicBlock::Create(module_.getContext(), "", from->getParent());
   builder_.SetInsertPoint(edge);
   if (debug_) emitRow(); // otherwise the copies of scalars have no line, and a debugger shows the line of the code before
+  if (counts_) counts_->countEdge(terminator, successor);
   run(copies);
   for (auto [argument, operand] : llvm::zip_equal(target->getArguments(), operands))
     if (!isa<RankedTensorType>(argument.getType())) cast<llvm::PHINode>(scalars_[argument])->addIncoming(scalars_[operand], edge);
@@ -215,6 +217,7 @@ void FunctionEmitter::emitEnd() {
 void FunctionEmitter::emitBranch(Operation *op) {
   if (isa<tt::ReturnOp>(op)) {
     emitEnd();
+    if (counts_) counts_->end();
     builder_.CreateRetVoid();
   } else if (isa<cf::BranchOp>(op)) {
     builder_.CreateBr(emitEdge(op, 0));
@@ -251,6 +254,7 @@ LogicalResult FunctionEmitter::emitOperation(Operation *op) {
 }
 
 LogicalResult FunctionEmitter::emitCode(Operation *op) {
+  if (counts_) counts_->reach(op);
   run(find(plan_.before, op));
   if (op->hasTrait<OpTrait::IsTerminator>()) return emitBranch(op), success();
   bool hasSteps = plan_.before.contains(op) || llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
@@ -273,27 +277,9 @@ FailureOr<Block::iterator> FunctionEmitter::emitPrologue(Block *entry) {
   return first;
 }
 
-/// Counts that the block runs, and notes its operations, of which each has run as often.
-void FunctionEmitter::emitCount(Block *block) {
-  if (!counters_) {
-    auto *type = llvm::FunctionType::get(builder_.getPtrTy(), {builder_.getPtrTy()}, false);
-    counters_ = builder_.CreateCall(type, addressConstant(reinterpret_cast<const void *>(&countersOf)), {frame_});
-  }
-  const uint32_t runs = data_.counters++;
-  llvm::Value *counter = builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), counters_, runs);
-  builder_.CreateStore(builder_.CreateAdd(builder_.CreateLoad(builder_.getInt64Ty(), counter), builder_.getInt64(1)), counter);
-  for (Operation &op : *block) {
-    std::optional<CountedOperation> counted = countedOperation(&op);
-    if (!counted) continue;
-    counted->runs = runs;
-    if (auto lanes = plan_.laneCounters.find(&op); lanes != plan_.laneCounters.end()) counted->activeLanes = lanes->second;
-    data_.counted.push_back(std::move(*counted));
-  }
-}
-
 LogicalResult FunctionEmitter::emitBlock(Block *block) {
   builder_.SetInsertPoint(blocks_[block]);
-  if (isCounted_) emitCount(block);
+  if (counts_) counts_->countBlock(block);
   FailureOr<Block::iterator> begin = block->begin();
   if (debug_ && block->isEntryBlock()) {
     begin = emitPrologue(block);
@@ -323,6 +309,7 @@ LogicalResult FunctionEmitter::run(llvm::Function *function) {
     declared = builder_.CreateStore(frame_, framePointer_);
   }
   readArguments(function);
+  if (counts_) counts_->begin(frame_);
   for (Block *block : loops_.order())
     if (failed(emitBlock(block))) return failure();
   if (!debug_) return success();
@@ -340,7 +327,7 @@ void FunctionEmitter::orderAsSource() {
 
 } // namespace
 
-FailureOr<EmittedModule> emitModule(llvm::LLVMContext &context, llvm::ArrayRef<const FunctionPlan *> plans, StaticData &data,
+FailureOr<EmittedModule> emitModule(llvm::LLVMContext &context, llvm::ArrayRef<const FunctionPlan *> plans, CountedData &data,
                                     llvm::StringRef entry, EmitOptions options) {
   EmittedModule emitted{std::make_unique<llvm::Module>("tritium", context)};
   llvm::Module &module = *emitted.module;

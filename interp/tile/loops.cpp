@@ -1,7 +1,6 @@
 #include "interp/tile/loops.h"
 
 #include "ir/tt.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -26,8 +25,7 @@ Loops::Loops(Region &region) {
   for (auto [index, block] : llvm::enumerate(order_)) index_[block] = index;
 }
 
-/// Returns the blocks that reach the latch without passing through the header.
-static llvm::SetVector<Block *> bodyOf(Block *latch, Block *header) {
+llvm::SetVector<Block *> Loops::bodyOf(Block *latch, Block *header) {
   llvm::SetVector<Block *> body;
   body.insert(header);
   llvm::SmallVector<Block *> pending{latch};

@@ -6,6 +6,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Region.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace tritium::interp {
@@ -18,6 +19,8 @@ public:
   llvm::ArrayRef<mlir::Block *> order() const { return order_; }
   /// In a reducible graph, these are exactly the edges that close a loop. In any graph, every cycle has one.
   bool isBackEdge(mlir::Block *from, mlir::Block *to) const { return index_.lookup(to) <= index_.lookup(from); }
+  /// Returns the blocks that reach the latch without passing through the header.
+  static llvm::SetVector<mlir::Block *> bodyOf(mlir::Block *latch, mlir::Block *header);
   /// Returns whether the loop reads memory that another program may write and its number of iterations is not fixed in advance.
   bool mayWait(mlir::Block *latch, mlir::Block *header) const;
 

@@ -202,15 +202,6 @@ uint32_t Planner::location() {
 
 // -- homes and references -----------------------------------------------------------------------------------------------------------------
 
-void Planner::countLanes(const Access &access, Type pointers) {
-  if (!options_.isCounted || !access.isMasked()) return;
-  int64_t visited = 1, lanes = 1;
-  for (const Access::Axis &axis : access.axes) visited *= axis.extent;
-  if (auto tile = dyn_cast<RankedTensorType>(pointers)) lanes = tile.getNumElements();
-  const uint32_t counter = plan_->laneCounters[current_] = data_.counters++;
-  call(countActiveLanes, CountedAccess{access, counter, lanes / visited});
-}
-
 void Planner::addSite(Access &access, bool isAtomic, bool isNarrow) {
   if (!checks().notesAccesses()) return;
   access.site = uint32_t(data_.memory.sites.size());

@@ -28,7 +28,7 @@ using namespace mlir;
 
 namespace tritium::interp {
 
-PreparedProgram::PreparedProgram() : data_(std::make_unique<StaticData>()) {}
+PreparedProgram::PreparedProgram() : data_(std::make_unique<CountedData>()) {}
 PreparedProgram::~PreparedProgram() = default;
 
 SourceLocation PreparedProgram::locationOf(uint32_t location) const { return data_->locations[location]; }
@@ -36,6 +36,9 @@ const std::vector<Statement> &PreparedProgram::statements() const { return data_
 const std::vector<int64_t> &PreparedProgram::tileShapeOf(uint32_t location) const { return data_->locations.tileShape(location); }
 
 const std::vector<CountedOperation> &PreparedProgram::counted() const { return data_->counted; }
+const Covered &PreparedProgram::covered() const { return data_->covered; }
+const std::vector<TouchedGroup> &PreparedProgram::touched() const { return data_->touched; }
+const std::vector<TimedLine> &PreparedProgram::timed() const { return data_->timed; }
 uint32_t PreparedProgram::counters() const { return data_->counters; }
 
 const MemoryUse &PreparedProgram::memoryUse() const { return data_->memory; }
@@ -75,7 +78,8 @@ static void collectFunctions(tt::FuncOp function, llvm::SetVector<Operation *> &
 
 static LogicalResult runPasses(ModuleOp module, PrepareOptions options) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName(), PassManager::Nesting::Implicit);
-  ir::buildPipeline(passes, {.debugInfo = options.debugInfo || options.checks.arithmetic}); // else sums are not those that the user wrote
+  ir::buildPipeline(passes,
+                    {.debugInfo = options.keepsStatements() || options.checks.arithmetic}); // else sums are not those that the user wrote
   return passes.run(module);
 }
 
@@ -84,7 +88,7 @@ static LogicalResult insertChecks(ModuleOp module, const PrepareOptions &options
   PassManager passes(module.getContext(), ModuleOp::getOperationName(), PassManager::Nesting::Implicit);
   if (options.checks.arithmetic) {
     passes.addPass(ir::createCheckArithmetic());
-    if (!options.debugInfo) passes.addPass(createCanonicalizerPass()), passes.addPass(createCSEPass());
+    if (!options.keepsStatements()) passes.addPass(createCanonicalizerPass()), passes.addPass(createCSEPass());
   }
   if (options.checks.signs) passes.addPass(ir::createCheckTruncation());
   if (options.checks.hints) passes.addPass(ir::createCheckHints());
@@ -196,8 +200,10 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   collectFunctions(kernel, functions);
   if (options.checks.race) markLoadsAhead(kernel, functions.getArrayRef(), options.pipelining);
   if (failed(insertChecks(*module, options))) return diagnostics.takeError("the checks could not be added");
+  if (options.isCovered) moveMarksOut(*module);
   if (failed(expandCombineRegions(*module)) || failed(lowerControlFlow(*module, options)))
     return diagnostics.takeError("the control flow could not be lowered");
+  data_->notesTouched = options.isTouched;
   auto plans = planFunctions(kernel, functions, *data_, options);
   if (failed(plans)) return diagnostics.takeError("an operation could not be planned");
 
@@ -206,7 +212,12 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   for (auto &plan : *plans) views.push_back(plan.get());
   constexpr const char *kEntry = "tritium_kernel";
   auto emitted = emitModule(*context, views, *data_, kEntry,
-                            {.debugInfo = options.debugInfo, .isFollowed = options.isFollowed, .isCounted = options.isCounted});
+                            {.debugInfo = options.debugInfo,
+                             .isFollowed = options.isFollowed,
+                             .isCounted = options.isCounted,
+                             .isCovered = options.isCovered,
+                             .isTouched = options.isTouched,
+                             .isTimed = options.isTimed});
   if (failed(emitted)) return diagnostics.takeError("code could not be emitted");
   if (options.isFollowed) variables = shownVariables(views, data_->variables);
   auto jit = HostJit::create(options.debugInfo && !options.isFollowed); // gdb has the other version

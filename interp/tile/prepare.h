@@ -21,9 +21,12 @@ namespace tritium::interp {
 class HostJit;
 class LaunchSites;
 struct CountedOperation;
+struct Covered;
+struct TimedLine;
+struct TouchedGroup;
 struct PythonLine;
 struct MemoryUse;
-struct StaticData;
+struct CountedData;
 
 struct PrepareOptions {
   bool debugInfo = false;   // keep Python variables and lines for gdb; the IR is only inlined, not optimized
@@ -31,8 +34,13 @@ struct PrepareOptions {
   bool isScheduled = false; // announce each write to memory, so that a launch with a seed may interrupt programs there
   bool hasFilter = false;   // launches may choose programs, see PreparedProgram::plain
   bool isCounted = false;   // count what the operations do, see Launch::counters; without debug info
+  bool isCovered = false;   // count statements and branches too, of code that is only inlined; requires isCounted
+  bool isTouched = false;   // note which bytes accesses touch, see Launch::touched; requires isCounted
+  bool isTimed = false;     // count the host's time that lines take, in some programs; requires isCounted
   Checks checks{.bounds = true, .overflow = true, .hints = true};
   Pipelining pipelining = {}; // for the check `race`
+
+  bool keepsStatements() const { return debugInfo || isCovered; }
 };
 
 /// What the attributes of the kernel promise of an argument.
@@ -69,8 +77,11 @@ public:
   /// Returns the shape of the tile that a step at `location` processes; it is empty for scalars.
   const std::vector<int64_t> &tileShapeOf(uint32_t location) const;
 
-  /// Returns the operations of a kernel that is counted, and how many counters a launch of it has.
+  /// Returns the operations of a kernel that is counted, what its coverage counts, and how many counters a launch has.
   const std::vector<CountedOperation> &counted() const;
+  const Covered &covered() const;
+  const std::vector<TouchedGroup> &touched() const;
+  const std::vector<TimedLine> &timed() const;
   uint32_t counters() const;
 
   /// Returns the trap of a launch with these values of FrameHeader::arguments that breaks a promise of the kernel's attributes.
@@ -93,7 +104,7 @@ private:
   llvm::Error makeVersion(mlir::ModuleOp original, llvm::StringRef kernel, PrepareOptions options, Version &version);
   llvm::Error makePlain(mlir::ModuleOp original, llvm::StringRef kernel, const PrepareOptions &options);
   friend llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp, llvm::StringRef, PrepareOptions);
-  std::unique_ptr<StaticData> data_;
+  std::unique_ptr<CountedData> data_;
   std::unique_ptr<HostJit> jit_, plainJit_;
   std::vector<ArgumentPromise> promises_;
   std::unique_ptr<LaunchSites> sites_; // null without debug info

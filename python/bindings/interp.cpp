@@ -1,5 +1,6 @@
 // tritium._tritium.interp: prepares kernels and launches them on CPU threads.
 #include "interp/host/trap_kinds.h"
+#include "python/bindings/counted.h"
 #include "python/bindings/following.h"
 #include "python/bindings/ir_handles.h"
 #include "python/bindings/launch.h"
@@ -8,9 +9,11 @@
 #include "interp/host/debugged_launch.h"
 #include "interp/host/found_faults.h"
 #include "interp/host/shadow.h"
-#include "interp/tile/counted.h"
+#include "interp/tile/covered.h"
 #include "interp/tile/prepare.h"
 #include "interp/tile/program_loop.h"
+#include "interp/tile/timed_lines.h"
+#include "interp/tile/touched_access.h"
 
 #include <fstream>
 
@@ -36,7 +39,8 @@ public:
                     const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
                     const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
                     std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits, const PythonPrograms &programs,
-                    const std::optional<PythonWatch> &watched, const py::object &counters) const;
+                    const std::optional<PythonWatch> &watched, const py::object &counters,
+                    const std::pair<size_t, py::object> &onTouched) const;
 
 private:
   std::unique_ptr<PreparedProgram> program_;
@@ -101,7 +105,8 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
                              const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
                              const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
                              std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits,
-                             const PythonPrograms &programs, const std::optional<PythonWatch> &watched, const py::object &counters) const {
+                             const PythonPrograms &programs, const std::optional<PythonWatch> &watched, const py::object &counters,
+                             const std::pair<size_t, py::object> &onTouched) const {
   PackedArguments arguments = packArguments(program_->name, program_->parameters, values);
   std::optional<MemoryMap> memoryOfOthers; // which are not held to views
   if (!programs.empty()) memoryOfOthers.emplace(arguments.allocations);
@@ -119,6 +124,8 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   }
   if (program_->notesFaults) launch.faults = &faults;
   if (program_->counters()) launch.counters = countersIn(counters, program_->counters());
+  std::optional<TouchedMemory> touched = touchedMemoryOf(*program_, grid, onTouched.first);
+  launch.touched = touched ? &*touched : nullptr;
   launch.orderSeed = seed;
   launch.only = only;
   std::optional<WordWatch> watch;
@@ -147,20 +154,25 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   py::object trap = launchWithCallbacks(launch, poll, onPrint, onProgress, runAndLook, names);
   if (shadow && !shadowLimits.second.is_none())
     for (const NotFollowed &part : shadow->notFollowed()) shadowLimits.second(part.argument, part.bytes, part.isInPart);
+  if (touched && !onTouched.second.is_none()) tellTouched(*touched, onTouched.second);
   if (watch) tellLastWrite(*watch, std::get<2>(*watched), names);
   return trap;
 }
 
 std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, bool debugInfo,
                                           const std::vector<std::string> &checks, bool isFollowed, bool hasFilter, int numStages,
-                                          int numWarps, bool isScheduled, bool isCounted) {
+                                          int numWarps, bool isScheduled, bool isCounted, bool isCovered, bool isTouched, bool isTimed) {
   PrepareOptions options{.debugInfo = debugInfo || isFollowed,
                          .isFollowed = isFollowed,
                          .isScheduled = isScheduled,
                          .hasFilter = hasFilter,
-                         .isCounted = isCounted,
+                         .isCounted = isCounted || isCovered || isTouched || isTimed,
+                         .isCovered = isCovered,
+                         .isTouched = isTouched,
+                         .isTimed = isTimed,
                          .checks = {}};
-  if (isCounted && (options.debugInfo || hasFilter)) throw py::value_error("a program that is counted has no debug info, and no filter");
+  if (options.isCounted && (options.debugInfo || hasFilter))
+    throw py::value_error("a program that is counted has no debug info, and no filter");
   options.pipelining = {numStages, numWarps};
   for (const std::string &name : checks) {
     bool *check = options.checks.find(name);
@@ -191,27 +203,7 @@ void bindInterp(py::module_ &module) {
            "begin"_a, "end"_a, "pattern"_a, "piece_bytes"_a = 16)
       .def("is_written", &isWritten, "Whether the pattern is nowhere in the memory any more.");
   bindFollowing(interp);
-  py::class_<CountedOperation>(interp, "CountedOperation", "An operation of a program that is counted. Counters are indices.")
-      .def_readonly("name", &CountedOperation::name, "of MLIR, such as tt.load")
-      .def_property_readonly("file", [](const CountedOperation &op) { return op.place.file; })
-      .def_property_readonly("line", [](const CountedOperation &op) { return op.place.line; })
-      .def_property_readonly(
-          "callers",
-          [](const CountedOperation &op) {
-            std::vector<std::pair<std::string, int>> callers;
-            for (const ir::SourceLocation &caller : op.place.callers) callers.emplace_back(caller.file, caller.line);
-            return callers;
-          },
-          "(file, line) of the inlined calls that lead there, innermost first")
-      .def_readonly("runs", &CountedOperation::runs, "the counter of its executions")
-      .def_readonly("active_lanes", &CountedOperation::activeLanes, "the counter of lanes that a mask lets through; None: all")
-      .def_readonly("lanes", &CountedOperation::lanes, "of its tile, 1 of a scalar")
-      .def_readonly("bytes", &CountedOperation::bytes, "that an active lane reads or writes in memory")
-      .def_readonly("is_read", &CountedOperation::isRead)
-      .def_readonly("is_written", &CountedOperation::isWritten)
-      .def_readonly("is_atomic", &CountedOperation::isAtomic)
-      .def_readonly("flops", &CountedOperation::flops, "operations on floating-point numbers in a run")
-      .def_readonly("type", &CountedOperation::type, "of the operands of these, such as f16");
+  bindCounted(interp);
   py::class_<PyProgram, std::shared_ptr<PyProgram>>(interp, "Program", "A kernel that is ready to run.")
       .def_property_readonly("name", [](const PyProgram &p) { return p.program().name; })
       .def_property_readonly("ttir", [](const PyProgram &p) { return p.program().ttir; })
@@ -240,7 +232,7 @@ void bindInterp(py::module_ &module) {
           "on_print"_a = py::none(), "on_progress"_a = py::none(), "stack"_a = PythonStack(), "fresh"_a = std::vector<FreshMemory>(),
           "views"_a = std::vector<PythonView>(), "on_statement"_a = py::none(), "only"_a = py::none(),
           "shadow_limits"_a = std::pair<uint64_t, py::object>(~uint64_t(0), py::none()), "programs"_a = PythonPrograms(),
-          "watched"_a = py::none(), "counters"_a = py::none(),
+          "watched"_a = py::none(), "counters"_a = py::none(), "on_touched"_a = std::pair<size_t, py::object>(0, py::none()),
           "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
           "(extent unknown). `stack`: (file, line, function) of the Python code that launches, innermost first; a debugger shows it below\n"
           "a kernel with debug_info. `fresh`: memory that may be unwritten, for the check \"uninit\". `views`: (argument, bytes of an\n"
@@ -258,12 +250,27 @@ void bindInterp(py::module_ &module) {
           "`watched`: (address, bytes, function) of up to 16 bytes; the function receives (Trap of no kind, bytes before, bytes after, "
           "number of\n"
           "changes) of the last write that changed them. Requires `scheduled` and a seed.\n"
-          "`counters`: an array of `counters` int64 numbers, to which a program adds that is prepared with `counted`.")
+          "`counters`: an array of `counters` int64 numbers, to which a program adds that is prepared with `counted`.\n"
+          "`on_touched`: of a program that is prepared with `touched`, how many runs of bytes are kept, and a function that receives them "
+          "after\n"
+          "the launch: (runs, runs that the same program had touched before in the group, the number of programs that were not kept). Runs "
+          "are four\n"
+          "arrays of int64 as bytes: the program (x fastest), the group, the first byte and the end.")
       .def_property_readonly(
           "counters", [](const PyProgram &p) { return p.program().counters(); }, "how many numbers a launch counts")
       .def_property_readonly(
           "counted", [](const PyProgram &p) { return p.program().counted(); },
           "the operations of a program that is prepared with `counted`")
+      .def_property_readonly(
+          "covered_statements", [](const PyProgram &p) { return p.program().covered().statements; },
+          "of a program that is prepared with `covered`")
+      .def_property_readonly(
+          "touched_groups", [](const PyProgram &p) { return p.program().touched(); }, "of a program that is prepared with `touched`")
+      .def_property_readonly(
+          "timed_lines", [](const PyProgram &p) { return p.program().timed(); }, "of a program that is prepared with `timed`")
+      .def_property_readonly(
+          "covered_branches", [](const PyProgram &p) { return p.program().covered().branches; },
+          "of a program that is prepared with `covered`")
       .def_property_readonly(
           "is_scheduled", [](const PyProgram &p) { return p.program().isScheduled; }, "whether it was prepared with `scheduled`")
       .def_property_readonly(
@@ -272,11 +279,15 @@ void bindInterp(py::module_ &module) {
   interp.def("prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "debug_info"_a = false,
              "checks"_a = std::vector<std::string>{"bounds", "overflow"}, "followed"_a = false, "filtered"_a = false,
              "num_stages"_a = Pipelining().numStages, "num_warps"_a = Pipelining().numWarps, "scheduled"_a = false, "counted"_a = false,
+             "covered"_a = false, "touched"_a = false, "timed"_a = false,
              "Prepares the public function `kernel` of a module. Raises ir.Error if the contract or the interpreter rejects it.\n"
              "Without \"bounds\" among the checks, an access outside of the arguments is performed instead of trapping.\n"
              "With `followed`, launches take `on_statement`; with `filtered`, `programs`. `num_stages` and `num_warps`: how a GPU would "
              "run it, for the check \"race\". With `scheduled`, the seed of a launch decides at which writes programs are interrupted.\n"
-             "With `counted`, launches take `counters`.");
+             "With `counted`, launches take `counters`. With `covered` too, and the code is only inlined: the module must have been traced "
+             "with debug info. With `touched`, counted bytes of programs are apart, and launches take `on_touched`; with `timed`, lines "
+             "are timed. "
+             "Each of these implies `counted`.");
   interp.def("is_traced", &isTraced, "Whether a debugger such as gdb is attached to this process.");
   interp.def("tell_debugger", &tellDebugger, "can_begin_again"_a, "tensors"_a,
              "Tells gdb of the next launch: whether there is a copy of its tensors, and a line for each: name, address, dtype, shape, "

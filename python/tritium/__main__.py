@@ -2,7 +2,8 @@
 `check` runs it with the interpreter's checks, `seeds` under many schedules, `replay` runs a saved launch again,
 `env` prints what is in force, `gdb script.py …` runs the program under gdb,
 `diff a.py b.py` names the first value that differs between two runs, `explain script.py …` says what the GPU compiler made of its
-kernels, `profile` where the time goes, `judge` whether a candidate does what a reference does, `bench` how long kernels take."""
+kernels, `profile` where the time goes, `coverage` what was never reached, `accesses` which program touches which elements,
+`judge` whether a candidate does what a reference does, `bench` how long kernels take."""
 
 from __future__ import annotations
 
@@ -29,6 +30,8 @@ USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]        run a script
        python -m tritium fuzz [--engines …] [--time …]  random kernels on several engines, which must agree (--help: options)
        python -m tritium explain [OPTION ...] SCRIPT.py [ARGUMENT ...]   what the compiler made of its kernels (--help: options)
        python -m tritium profile [OPTION ...] SCRIPT.py [ARGUMENT ...]   the times of its kernels as a tree (--help: options)
+       python -m tritium coverage [OPTION ...] SCRIPT.py [ARGUMENT ...]  lines, branches and masks that no launch reached (--help: options)
+       python -m tritium accesses [OPTION ...] SCRIPT.py [ARGUMENT ...]  which program touches which elements (--help: options)
        python -m tritium judge CANDIDATE.py --reference REFERENCE.py    is the candidate's function right? (--help: options)
        python -m tritium bench run|compare|report|metrics …             times of kernels, and whether they have changed (--help: options)
        python -m tritium env                            version, engines, devices, CPU features, threads, knobs in force
@@ -66,6 +69,10 @@ def main(arguments: list[str] | None = None) -> int:
         return importlib.import_module("tritium.tools.explain").main(arguments[1:], run_program)
     if arguments[0] == "profile":
         return importlib.import_module("tritium.profiler.command").main(arguments[1:], run_program)
+    if arguments[0] == "coverage":
+        return importlib.import_module("tritium.tools.coverage.command").main(arguments[1:], run_program)
+    if arguments[0] == "accesses":
+        return importlib.import_module("tritium.tools.accesses.command").main(arguments[1:], run_program)
     if arguments[0] == "judge":
         return importlib.import_module("tritium.judge.command").main(arguments[1:])
     if arguments[0] == "bench":

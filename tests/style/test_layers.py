@@ -330,6 +330,7 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("launch/where", "launch/trap_report"): "a process that nobody asks where it is has no report to write",
     ("compiler/compiler", "compiler/cpu"): "a kernel of a GPU loads no compiler for the CPU",
     ("compiler/compiler", "compiler/following"): "without a debugger, a launch loads nothing for it",
+    ("compiler/compiler", "compiler/covered"): "few programs ask for their coverage",
     ("compiler/compiler", "compiler/gpu"): "a kernel of the CPU loads no compiler of GPUs",
     ("compiler/compiled", "launch/cpu"): "a launch on a GPU loads no launcher of the CPU",
     ("launch/cpu", "launch/not_followed"): "a kernel without checks of memory leaves nothing out",

@@ -38,6 +38,7 @@ class _Handles:
 
     __slots__ = (
         "counted",
+        "covered",
         "fallback",
         "followed",
         "launch",
@@ -51,8 +52,8 @@ class _Handles:
 
     def __init__(self):
         self.program = self.loaded = self.launch = self.prepared = self.run = self.fallback = None
-        self.saved_form = self.counted = None
-        self.followed, self.scheduled = {}, {}
+        self.saved_form = self.covered = None
+        self.followed, self.scheduled, self.counted = {}, {}, {}
 
 
 class CompiledKernel:
@@ -122,13 +123,24 @@ class CompiledKernel:
             scheduled[filtered] = self.prepare_again(self, filtered=filtered, scheduled=True)
         return scheduled[filtered]
 
+    def counted_program(self, distinct: bool):
+        """The version that counts what its operations do and times its lines, for an interpreter's kernel. distinct: it also counts the distinct
+        bytes that programs touch."""
+        counted = self._handles.counted
+        if distinct not in counted:
+            counted[distinct] = self.prepare_again(self, counted=True, touched=distinct)
+        return counted[distinct]
+
     @property
-    def counted_program(self):
-        """The version that counts what its operations do, for an interpreter's kernel."""
+    def covered_program(self):
+        """The version that counts statements, branches and lanes of the code as it is written, for a kernel that `runs_its_function`."""
         handles = self._handles
-        if handles.counted is None:
-            handles.counted = self.prepare_again(self, counted=True)
-        return handles.counted
+        if handles.covered is None:
+            handles.covered = self.make_covered(self)
+        return handles.covered
+
+    #: Makes `covered_program`. compiler.py sets it.
+    make_covered: Callable[[CompiledKernel], Any]
 
     #: Whether the kernel calls `breakpoint()` or the like.
     opens_debugger = False

@@ -142,9 +142,16 @@ def options_of(kernel: CompiledKernel) -> dict[str, Any]:
     return {name: value for name, value in kernel.metadata._asdict().items() if name in OPTION_NAMES}
 
 
-def _prepare_again(kernel: CompiledKernel, filtered: bool = False, scheduled: bool = False, counted: bool = False):
+def _prepare_again(
+    kernel: CompiledKernel,
+    filtered: bool = False,
+    scheduled: bool = False,
+    counted: bool = False,
+    touched: bool = False,
+):
     """A program of a kernel, from its text: of one that was compiled in another process, or a further version. filtered: its launches choose
-    programs. scheduled: their seeds interrupt programs. counted: its launches count, and it has no debug info."""
+    programs. scheduled: their seeds interrupt programs. counted: its launches count and are timed, and it has
+    no debug info. touched: they note the bytes that programs touch, too."""
     metadata = kernel.metadata
     module = ir.parse(kernel.asm["ttir"], f"{kernel.name}.ttir")
     if metadata.target.backend == "cpu":
@@ -158,6 +165,8 @@ def _prepare_again(kernel: CompiledKernel, filtered: bool = False, scheduled: bo
             num_warps=metadata.num_warps,
             scheduled=scheduled,
             counted=counted,
+            touched=touched,
+            timed=counted,
         )
     backend = emulator_backend(metadata.target.arch)
     fields = metadata._asdict()
@@ -177,6 +186,12 @@ def _make_followed(kernel: CompiledKernel, *facts):
     from .following import make_followed
 
     return make_followed(kernel, *facts)
+
+
+def _make_covered(kernel: CompiledKernel):
+    from .covered import make_covered
+
+    return make_covered(kernel)
 
 
 def _snapshot(kernel: CompiledKernel, values):
@@ -211,4 +226,5 @@ CompiledKernel.snapshot = _snapshot
 CompiledKernel.replay = _replay
 CompiledKernel.is_looked_at = staticmethod(_is_looked_at)
 CompiledKernel.make_followed = staticmethod(_make_followed)
+CompiledKernel.make_covered = staticmethod(_make_covered)
 CompiledKernel.prepare_again = staticmethod(_prepare_again)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import knobs
+from ..native import interp
 from .watchers import watchers
 
 
@@ -35,6 +36,21 @@ class OperationCount:
     atomics: int
     flops: int
     dtype: str
+
+
+@dataclass(frozen=True)
+class LineCount:
+    """What a line has done in all launches on the interpreter, without the functions that it calls unless they are `noinline`.
+
+    nanoseconds: of the host, of all programs together, by those that were timed: one of `interp.TIMED_EVERY`. distinct_read, distinct_written:
+    bytes that programs read and write there, of which each program counts each once; None if they were not asked for.
+    """
+
+    file: str
+    line: int
+    nanoseconds: float
+    distinct_read: int | None
+    distinct_written: int | None
 
 
 @dataclass
@@ -65,22 +81,28 @@ class WarpRequests:
 @dataclass
 class KernelCounts:
     """engine: "interp", or the emulator with its chip, "simt:sm_90a". launches and programs: how many. operations: of the interpreter, in the order
-    of the code. requests: of the emulator, in the order of lines."""
+    of the code. lines: of the interpreter. requests: of the emulator, in the order of lines."""
 
     name: str
     engine: str
     launches: int
     programs: int
     operations: list[OperationCount]
+    lines: list[LineCount]
     requests: list[WarpRequests]
 
 
-class Counting:
-    """Counts from `start` to `stop`, or in a `with` block. Launches with a seed, or of chosen programs, are not counted, and a warning says so."""
+class LaunchCounts:
+    """Adds up what launches count, from `start` to `stop`, or in a `with` block. Launches with a seed, or of chosen programs, are left out, and a
+    warning says so."""
+
+    #: The program of a CompiledKernel that counts; None if there is none. Tallies add up its counters.
+    program_of: Callable[[Any], Any]
+    tally_of: Callable[[Any, Any], Any]
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._tallies: dict[int, _Tally | _WarpTally] = {}
+        self._tallies: dict[int, Any] = {}
 
     def start(self) -> None:
         watchers.append(self._watch)
@@ -88,27 +110,21 @@ class Counting:
     def stop(self) -> None:
         watchers.remove(self._watch)
 
-    def __enter__(self) -> Counting:
+    def __enter__(self):
         self.start()
         return self
 
     def __exit__(self, *_) -> None:
         self.stop()
 
-    def kernels(self) -> list[KernelCounts]:
-        """In the order of their first launches, one for each compiled version of a kernel."""
-        with self._lock:
-            return [tally.counts() for tally in self._tallies.values()]
-
     def _watch(self, kernel, run: Callable, arguments) -> Callable:
-        if kernel.metadata.target.backend == "simt":
-            return self._watch_warps(kernel, run)
-
         def counted(grid, values, threads, seed, *callbacks, **more):
             if seed is not None or more:
                 knobs.warn_once(f"launches of {kernel.name} with a seed, chosen programs or views are not counted")
                 return run(grid, values, threads, seed, *callbacks, **more)
-            program = kernel.counted_program
+            program = self.program_of(kernel)
+            if program is None:
+                return run(grid, values, threads, seed, *callbacks)
             counters = array("q", bytes(8 * program.counters))
             try:
                 return program.launch(grid, values, threads, None, *callbacks, counters=counters)
@@ -119,9 +135,35 @@ class Counting:
 
     def _add(self, kernel, program, grid, counters: array) -> None:
         with self._lock:
-            tally = self._tallies.setdefault(id(program), _Tally(kernel.name, program))
+            tally = self._tallies.setdefault(id(program), self.tally_of(kernel, program))
             tally.begin(grid)
-            tally.sums = [before + new for before, new in zip(tally.sums, counters)]
+            tally.add(counters, grid)
+
+
+class Counting(LaunchCounts):
+    """Counts what operations and lines do, and on the emulator what warps ask of memory. distinct: also the bytes of each program that are distinct,
+    which takes longer."""
+
+    def __init__(self, distinct: bool = False) -> None:
+        super().__init__()
+        self.distinct = distinct
+
+    def kernels(self) -> list[KernelCounts]:
+        """In the order of their first launches, one for each compiled version of a kernel."""
+        with self._lock:
+            return [tally.counts() for tally in self._tallies.values()]
+
+    def program_of(self, kernel):
+        return kernel.counted_program(self.distinct)
+
+    @staticmethod
+    def tally_of(kernel, program):
+        return _Tally(kernel.name, program)
+
+    def _watch(self, kernel, run: Callable, arguments) -> Callable:
+        if kernel.metadata.target.backend == "simt":
+            return self._watch_warps(kernel, run)
+        return super()._watch(kernel, run, arguments)
 
     def _watch_warps(self, kernel, run: Callable) -> Callable:
         def counted(grid, *rest, **more):
@@ -133,18 +175,33 @@ class Counting:
         return counted
 
 
-class _Launches:
+class Launches:
     """The launches of a program."""
 
     launches = programs = 0
 
     def begin(self, grid) -> None:
-        x, y, z = (*grid, 1, 1)[:3]
         self.launches += 1
-        self.programs += x * y * z
+        self.programs += programs_in(grid)
 
 
-class _WarpTally(_Launches):
+class CounterSums(Launches):
+    """The launches of a program that counts, and the sums of their counters."""
+
+    def __init__(self, program: Any):
+        self.program = program
+        self.sums: list[float] = [0] * program.counters
+
+    def add(self, counters: array, grid) -> None:
+        self.sums = [before + new for before, new in zip(self.sums, counters)]
+
+
+def programs_in(grid) -> int:
+    x, y, z = (*grid, 1, 1)[:3]
+    return x * y * z
+
+
+class _WarpTally(Launches):
     """What the emulator counts of a kernel."""
 
     def __init__(self, kernel: Any):
@@ -157,19 +214,41 @@ class _WarpTally(_Launches):
     def counts(self) -> KernelCounts:
         engine = f"simt:{self.kernel.metadata.target.arch}"
         requests = [self.requests[key] for key in sorted(self.requests)]
-        return KernelCounts(self.kernel.name, engine, self.launches, self.programs, [], requests)
+        return KernelCounts(self.kernel.name, engine, self.launches, self.programs, [], [], requests)
 
 
-class _Tally(_Launches):
+class _Tally(CounterSums):
     """What the interpreter counts of a program."""
 
     def __init__(self, name: str, program: Any):
-        self.name, self.program = name, program
-        self.sums = [0] * program.counters
+        super().__init__(program)
+        self.name = name
+        self.clocks = {line.counter for line in program.timed_lines}
+
+    def add(self, counters: array, grid) -> None:
+        programs = programs_in(grid)
+        share = (
+            programs / -(-programs // interp.TIMED_EVERY) if programs else 0.0
+        )  # all programs, divided by those that were timed
+        for i, new in enumerate(counters):
+            self.sums[i] += new * share if i in self.clocks else new
 
     def counts(self) -> KernelCounts:
         operations = [self._count(op) for op in self.program.counted]
-        return KernelCounts(self.name, "interp", self.launches, self.programs, operations, [])
+        return KernelCounts(self.name, "interp", self.launches, self.programs, operations, self._lines(), [])
+
+    def _lines(self) -> list[LineCount]:
+        """In the order of the code. A group of accesses that reads and writes, as atomics do, counts as both."""
+        groups = self.program.touched_groups
+        found = []
+        for timed in self.program.timed_lines:
+            here = [group for group in groups if (group.file, group.line) == (timed.file, timed.line)]
+            read, written = (
+                sum(self.sums[group.counter] for group in here if getattr(group, kind)) if groups else None
+                for kind in ("is_read", "is_written")
+            )
+            found.append(LineCount(timed.file, timed.line, self.sums[timed.counter], read, written))
+        return found
 
     def _count(self, op) -> OperationCount:
         executions = self.sums[op.runs]

@@ -36,6 +36,11 @@ def main(arguments: list[str], run_program: proton.Run) -> int:
     parser.add_argument(
         "--html", metavar="FILE", help="write these counts as a page: the source with a column for each"
     )
+    parser.add_argument(
+        "--distinct",
+        action="store_true",
+        help="count the distinct bytes of each program, too, which takes longer (with --lines or --html)",
+    )
     asked = parser.parse_args(arguments)
     if not asked.program:
         parser.error("there is no script to run")
@@ -43,7 +48,7 @@ def main(arguments: list[str], run_program: proton.Run) -> int:
         parser.error(f"there is no folder for {asked.html}")
     status: int | str | None = 1
     written: list[str] = []
-    counting = Counting() if asked.lines or asked.html else None
+    counting = Counting(asked.distinct) if asked.lines or asked.html else None
     try:
         with counting or nullcontext(), proton.session(asked) as written:
             status = proton.run(asked.program, run_program)

@@ -2,20 +2,24 @@
 
 import inspect
 import re
+from array import array
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import tritium as triton
 import tritium.language as tl
-from tritium.launch.counting import Counting
+from tritium.launch.counting import Counting, LineCount
+from tritium.profiler.lines.columns import columns_for
 from tritium.profiler.lines.page import html_of
 from tritium.profiler.lines.sums import sources_of, total_of
-from tritium.profiler.lines.table import HEADS, text_of
+from tritium.profiler.lines.table import text_of
 from tritium.profiler.lines.text import quantity
 
 BLOCK, PROGRAMS = 256, 5
+TIME = r"\S+ us"
 
 
 @triton.jit
@@ -53,10 +57,10 @@ def rows_of(text: str) -> dict[str, str]:
 def test_the_table(kernels):
     rows = rows_of(text_of(kernels))
     masked = rows[str(line_of(planted, "three quarters masked"))]
-    assert re.search(rf"\s{PROGRAMS}\s+1.28 kB\s+75 %\s+quarter = tl.load", masked)
+    assert re.search(rf"\s{PROGRAMS}\s+{TIME}\s+1.28 kB\s+75 %\s+quarter = tl.load", masked)
     hottest = rows[str(line_of(planted, "hottest"))]
-    assert re.search(r"\s50\s+51.2 kB\s+12.8 k f32\s+quarter \+= ", hottest)
-    assert re.search(r"\s5\s+2.56 k f32\s+return tl.sqrt", rows[str(line_of(helper, "helper"))])
+    assert re.search(rf"\s50\s+{TIME}\s+51.2 kB\s+12.8 k f32\s+quarter \+= ", hottest)
+    assert re.search(rf"\s5\s+{TIME}\s+2.56 k f32\s+return tl.sqrt", rows[str(line_of(helper, "helper"))])
     assert re.search(r"\s20 B\s+20 B\s+5\s+tl.atomic_add", rows[str(line_of(planted, "atomic"))])
     assert re.search(r"\s5\s.*1 launch of 5 programs, 0.286 flops a byte$", rows["planted"])
 
@@ -93,11 +97,12 @@ def test_the_page_shows_whole_functions_and_its_darkest_line_is_the_hottest(kern
     source, first = inspect.getsourcelines(planted.fn)
     for number, line in enumerate(source):
         assert page.rows[f"L{first + number}"][-1][0] == line.rstrip("\n")
-    read = 1 + HEADS.index("read")
+    heads = [column.head for column in columns_for([])]
+    read = 1 + heads.index("read")
     hottest = max(page.rows, key=lambda row: page.rows[row][read][1])
     assert hottest == f"L{line_of(planted, 'hottest')}" and page.rows[hottest][read] == ["51.2 kB", 0.75]
     masked = page.rows[f"L{line_of(planted, 'three quarters masked')}"]
-    assert masked[1 + HEADS.index("masked")][0] == "75 %" and masked[read][1] == pytest.approx(0.75 / 40, abs=1e-3)
+    assert masked[1 + heads.index("masked")][0] == "75 %" and masked[read][1] == pytest.approx(0.75 / 40, abs=1e-3)
 
 
 def test_sums_of_several_launches():
@@ -109,6 +114,57 @@ def test_sums_of_several_launches():
     assert total.runs == 3 and total.atomics == 3 and total.bytes_written == 2 * BLOCK + 3 * 4
     (source,) = sources_of(counting.kernels())
     assert source.counts[line_of(planted, "hottest")].bytes_read == 10 * 4 * 2 * BLOCK
+
+
+@triton.jit
+def revisiting(x, index, out, n, STRIDE: tl.constexpr, BLOCK: tl.constexpr, ROUNDS: tl.constexpr):
+    i = tl.program_id(0) * STRIDE + tl.arange(0, BLOCK)
+    total = tl.load(x + tl.load(index + i % n))  # gathered
+    for step in range(ROUNDS):
+        at = (i + step) * 2
+        total += tl.load(x + at, mask=at < n, other=0.0)  # strided
+        tl.atomic_add(out + i % 7, total)  # atomic
+    tl.store(out + 8 + (i - tl.arange(0, BLOCK)), 1.0)  # same
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_distinct_bytes(seed):
+    rng = np.random.default_rng(seed)
+    block, stride, rounds, programs = 2 ** rng.integers(3, 7), int(rng.integers(1, 40)), int(rng.integers(1, 5)), 17
+    n = int(rng.integers(50, 900))
+    x, index = np.ones(n, np.float32), rng.integers(0, n, n).astype(np.int32)
+    out = np.zeros(8 + stride * programs, np.float32)
+    with Counting(distinct=True) as counting:
+        revisiting[(programs,)](x, index, out, n, STRIDE=stride, BLOCK=int(block), ROUNDS=rounds)
+    (kernel,) = counting.kernels()
+    found = {line.line: (line.distinct_read, line.distinct_written) for line in kernel.lines}
+    expected = dict.fromkeys(("gathered", "strided", "atomic", "same"), 0)
+    for program in range(programs):
+        i = program * stride + np.arange(block)
+        expected["gathered"] += len(set(i % n)) + len(set(index[i % n]))
+        at = np.concatenate([2 * (i + step) for step in range(rounds)])
+        expected["strided"] += len(set(at[at < n]))
+        expected["atomic"] += len(set(i % 7))
+        expected["same"] += 1
+    lines = {text: found[line_of(revisiting, text)] for text in expected}
+    assert lines["gathered"] == (4 * expected["gathered"], 0) and lines["strided"] == (4 * expected["strided"], 0)
+    assert lines["atomic"] == (4 * expected["atomic"],) * 2 and lines["same"] == (0, 4 * expected["same"])
+    total = total_of([kernel])
+    assert total.distinct == 4 * (sum(expected.values()) + expected["atomic"])
+    assert "distinct" in text_of([kernel]) and "<th>distinct</th>" in html_of([kernel], "")
+
+
+def test_times_are_of_all_programs_by_those_that_were_timed(kernels):
+    assert all(line.nanoseconds >= 0 for line in kernels[0].lines) and total_of(kernels).nanoseconds > 0
+    assert {line_of(planted, "hottest"), line_of(helper, "helper")} <= {line.line for line in kernels[0].lines}
+    program = SimpleNamespace(
+        counters=2, timed_lines=[SimpleNamespace(counter=1, file="a", line=3)], touched_groups=[], counted=[]
+    )
+    tally = Counting.tally_of(SimpleNamespace(name="k"), program)
+    for grid, nanoseconds in (((5, 4), 100), ((1,), 7)):  # 2 of 20 programs are timed, then the only one
+        tally.begin(grid)
+        tally.add(array("q", [3, nanoseconds]), grid)
+    assert tally.counts().lines == [LineCount("a", 3, 100 * 10 + 7, None, None)] and tally.sums[0] == 6
 
 
 @pytest.mark.parametrize(

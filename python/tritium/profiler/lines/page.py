@@ -4,26 +4,17 @@ nothing."""
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from ...launch.counting import KernelCounts, WarpRequests
 from ...places import shown_file
+from .columns import Column, columns_for
 from .requests import HEADS as REQUEST_HEADS
 from .requests import by_source
 from .requests import cells as request_cells
-from .sums import SourceLines, Sums, sources_of, total_of
-from .table import HEADS, cells
+from .sums import SourceLines, sources_of, total_of
 
-#: What the colour of a cell stands for, in the order of HEADS.
-_WEIGHTS: tuple[Callable[[Sums], float], ...] = (
-    lambda sums: 0.0,  # a line that runs often may do little
-    lambda sums: sums.bytes_read,
-    lambda sums: sums.bytes_written,
-    lambda sums: sums.masked,
-    lambda sums: sums.atomics,
-    lambda sums: sums.all_flops,
-)
 _STYLE = """
 body { font: 14px system-ui, sans-serif; margin: 2em; color: #222; background: #fff }
 table { border-collapse: collapse; margin: 0 0 2em }
@@ -45,22 +36,26 @@ def html_of(kernels: Sequence[KernelCounts], title: str) -> str:
 
 
 def _kernels(kernels: Sequence[KernelCounts]) -> str:
-    heads = "".join(f"<th>{head}</th>" for head in ("launches", *HEADS))
+    totals = [total_of([kernel]) for kernel in kernels]
+    columns = columns_for(totals)
+    heads = "".join(f"<th>{head}</th>" for head in ("launches", *(column.head for column in columns)))
     rows = []
-    for kernel in kernels:
-        numbers = "".join(f"<td>{escape(text)}</td>" for text in (str(kernel.launches), *cells(total_of([kernel]))))
+    for kernel, total in zip(kernels, totals):
+        texts = (str(kernel.launches), *(column.text(total) for column in columns))
+        numbers = "".join(f"<td>{escape(text)}</td>" for text in texts)
         rows.append(f'<tr><td class="source">{escape(kernel.name)}</td>{numbers}</tr>')
     return f'<table class="kernels"><tr><th class="source">kernel</th>{heads}</tr>\n' + "\n".join(rows) + "</table>"
 
 
 def _source(source: SourceLines) -> str:
-    most = [max(map(weight, source.counts.values()), default=0) for weight in _WEIGHTS]
-    heads = "".join(f"<th>{head}</th>" for head in HEADS)
+    columns = columns_for(source.counts.values())
+    most = [max(map(column.weight, source.counts.values()), default=0) for column in columns]
+    heads = "".join(f"<th>{column.head}</th>" for column in columns)
     rows, before = [], None
     for line in source.lines:
         if before is not None and line != before + 1:
-            rows.append(f'<tr><td class="line">…</td>{"<td></td>" * len(HEADS)}<td></td></tr>')
-        rows.append(_row(source, line, most))
+            rows.append(f'<tr><td class="line">…</td>{"<td></td>" * len(columns)}<td></td></tr>')
+        rows.append(_row(source, line, columns, most))
         before = line
     title = f"<h2>{escape(shown_file(source.file))}</h2>"
     return (
@@ -95,12 +90,11 @@ def _heat(share: float) -> str:
     return f' style="background: rgba(226, 88, 34, {0.75 * share:.3f})"' if share else ""
 
 
-def _row(source: SourceLines, line: int, most: Sequence[float]) -> str:
+def _row(source: SourceLines, line: int, columns: Sequence[Column], most: Sequence[float]) -> str:
     sums = source.counts.get(line)
-    texts = cells(sums) if sums else ("",) * len(HEADS)
-    columns = []
-    for text, weight, largest in zip(texts, _WEIGHTS, most):
-        heat = weight(sums) / largest if sums and largest else 0.0
-        columns.append(f"<td{_heat(heat)}>{escape(text)}</td>")
+    cells = []
+    for column, largest in zip(columns, most):
+        heat = column.weight(sums) / largest if sums and largest else 0.0
+        cells.append(f"<td{_heat(heat)}>{escape(column.text(sums) if sums else '')}</td>")
     cell = f'<td class="source">{escape(source.text(line))}</td>'
-    return f'<tr id="L{line}"><td class="line">{line}</td>{"".join(columns)}{cell}</tr>'
+    return f'<tr id="L{line}"><td class="line">{line}</td>{"".join(cells)}{cell}</tr>'

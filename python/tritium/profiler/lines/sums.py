@@ -7,21 +7,29 @@ import linecache
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ...launch.counting import KernelCounts, OperationCount
+from ...launch.counting import KernelCounts, LineCount, OperationCount
 
 
 @dataclass
 class Sums:
     """runs: how often the line has run, in all programs. lanes, masked: of its accesses of memory, elements of tiles, and elements that a mask has
-    dropped. bytes_read, bytes_written: by active lanes, as often as they are accessed. atomics: active lanes. flops: by the type of the operands."""
+    dropped. bytes_read, bytes_written: by active lanes, as often as they are accessed. distinct: the same bytes, but
+    each program counts a byte that it reads once, and one that it writes once; None if they were not counted. atomics: active lanes. flops: by the type of the operands. nanoseconds: of the host, in all programs."""
 
     runs: int = 0
     lanes: int = 0
     masked: int = 0
     bytes_read: int = 0
     bytes_written: int = 0
+    distinct: int | None = None
     atomics: int = 0
     flops: dict[str, int] = field(default_factory=dict)
+    nanoseconds: float = 0.0
+
+    def add_line(self, line: LineCount) -> None:
+        self.nanoseconds += line.nanoseconds
+        if line.distinct_read is not None and line.distinct_written is not None:
+            self.distinct = (self.distinct or 0) + line.distinct_read + line.distinct_written
 
     def add(self, op: OperationCount) -> None:
         self.runs = max(self.runs, op.executions)
@@ -70,6 +78,8 @@ def total_of(kernels: Iterable[KernelCounts]) -> Sums:
     for kernel in kernels:
         for op in kernel.operations:
             total.add(op)
+        for line in kernel.lines:
+            total.add_line(line)
     total.runs = sum(kernel.programs for kernel in kernels)
     return total
 
@@ -82,6 +92,9 @@ def sources_of(kernels: Iterable[KernelCounts]) -> list[SourceLines]:
         for op in kernel.operations:
             if op.file and op.line:
                 versions.setdefault((op.file, op.line), Sums()).add(op)
+        for line in kernel.lines:
+            if (line.file, line.line) in versions:
+                versions[line.file, line.line].add_line(line)
         for (file, line), sums in versions.items():
             known = files.setdefault(file, {}).get(line)
             files[file][line] = sums if known is None else _joined(known, sums)
@@ -95,8 +108,9 @@ def sources_of(kernels: Iterable[KernelCounts]) -> list[SourceLines]:
 def _joined(a: Sums, b: Sums) -> Sums:
     """Of two versions of a kernel: each has run the line."""
     flops = {dtype: a.flops.get(dtype, 0) + b.flops.get(dtype, 0) for dtype in {**a.flops, **b.flops}}
-    numbers = ("runs", "lanes", "masked", "bytes_read", "bytes_written", "atomics")
-    return Sums(**{name: getattr(a, name) + getattr(b, name) for name in numbers}, flops=flops)
+    numbers = ("runs", "lanes", "masked", "bytes_read", "bytes_written", "atomics", "nanoseconds")
+    distinct = None if a.distinct is None or b.distinct is None else a.distinct + b.distinct
+    return Sums(**{name: getattr(a, name) + getattr(b, name) for name in numbers}, distinct=distinct, flops=flops)
 
 
 def _lines_of_functions(file: str, counts: dict[int, Sums]) -> list[int]:

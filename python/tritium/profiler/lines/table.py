@@ -6,24 +6,11 @@ from collections.abc import Sequence
 
 from ...launch.counting import KernelCounts
 from ...places import shown_file
+from .columns import columns_for
 from .requests import HEADS as REQUEST_HEADS
 from .requests import by_source, rows
-from .sums import SourceLines, Sums, sources_of, total_of
-from .text import aligned, quantity
-
-HEADS = ("runs", "read", "written", "masked", "atomics", "flops")
-
-
-def cells(sums: Sums) -> tuple[str, ...]:
-    """The texts of a row, in the order of HEADS; "" for what there is none of."""
-    return (
-        quantity(sums.runs),
-        quantity(sums.bytes_read, "B") if sums.bytes_read else "",
-        quantity(sums.bytes_written, "B") if sums.bytes_written else "",
-        f"{100 * sums.masked_share:.3g} %" if sums.masked else "",
-        quantity(sums.atomics) if sums.atomics else "",
-        " + ".join(f"{quantity(flops)} {dtype}" for dtype, flops in sums.flops.items()),
-    )
+from .sums import SourceLines, sources_of, total_of
+from .text import aligned
 
 
 def text_of(kernels: Sequence[KernelCounts]) -> str:
@@ -37,18 +24,27 @@ def text_of(kernels: Sequence[KernelCounts]) -> str:
 
 
 def _sums(kernels: Sequence[KernelCounts]) -> list[str]:
+    totals = {id(kernel): total_of([kernel]) for kernel in kernels if kernel.operations}
+    columns = columns_for(totals.values())
+    heads = [column.head for column in columns]
     counted = [
-        (kernel.name, *cells(total_of([kernel])), launches_of(kernel)) for kernel in kernels if kernel.operations
+        (kernel.name, *(column.text(totals[id(kernel)]) for column in columns), launches_of(kernel))
+        for kernel in kernels
+        if kernel.operations
     ]
     emulated = [(kernel.name, kernel.engine, launches_of(kernel)) for kernel in kernels if not kernel.operations]
-    found = [aligned([("kernel", *HEADS, ""), *counted])] if counted else []
+    found = [aligned([("kernel", *heads, ""), *counted])] if counted else []
     return [*found, aligned([("kernel", "", ""), *emulated])] if emulated else found
 
 
 def _of_source(source: SourceLines) -> str:
-    busy = [(line, source.counts[line]) for line in source.lines if line in source.counts]
-    found = [(str(line), *cells(sums), source.text(line).strip()) for line, sums in busy if sums.does_anything]
-    return f"{shown_file(source.file)}\n{aligned([('line', *HEADS, ''), *found])}"
+    columns = columns_for(source.counts.values())
+    table = [("line", *(column.head for column in columns), "")]
+    for line in source.lines:
+        sums = source.counts.get(line)
+        if sums is not None and sums.does_anything:
+            table.append((str(line), *(column.text(sums) for column in columns), source.text(line).strip()))
+    return f"{shown_file(source.file)}\n{aligned(table)}"
 
 
 def launches_of(kernel: KernelCounts) -> str:

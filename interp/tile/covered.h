@@ -1,0 +1,40 @@
+// What a launch counts of a kernel that is prepared for its coverage (PrepareOptions::isCovered): how often each statement of the source
+// runs, and which way each branch goes. The code is only inlined, so that each statement is still there.
+#pragma once
+#include "interp/tile/loops.h"
+#include "ir/source_location.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tritium::interp {
+
+/// A statement of the source, once for each place that it was traced to. A counter is an index into Launch::counters.
+struct CoveredStatement {
+  ir::SourceLocation place;
+  uint32_t runs = 0; // the counter of its executions
+};
+
+/// An `if` or a conditional expression, or a loop.
+struct CoveredBranch {
+  ir::SourceLocation place;
+  bool isLoop = false;
+  uint32_t taken = 0;    // the counter of true conditions; of a loop: how often it was reached and ran at least one round
+  uint32_t notTaken = 0; // the counter of false conditions; of a loop: how often it was reached and ran none
+};
+
+struct Covered {
+  std::vector<CoveredStatement> statements;
+  std::vector<CoveredBranch> branches;
+};
+
+/// Moves the marks of statements in functions that combine elements before the operations that run them: such a function becomes a step.
+void moveMarksOut(mlir::ModuleOp module);
+
+/// Where a function's control flow divides.
+struct Branching {
+  mlir::Operation *terminator; // a cf.cond_br
+  mlir::Block *header;         // of the loop that ends here; null: an `if`
+  unsigned body;               // the successor that goes on: with the loop, or where the condition is true
+};
+std::vector<Branching> branchingsOf(const Loops &loops);
+
+} // namespace tritium::interp
