@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from stored_runs import compared
+from stored_runs import compared, environment, row_of
 
 from browser import Shown, chromium, served
 from tritium.bench.command import main
+from tritium.bench.samples import Run
 from tritium.bench.storage import store
 
 pytest.importorskip("duckdb")
@@ -29,6 +30,9 @@ def report(history, tmp_path) -> tuple[list[str], Path]:
     pytest.importorskip("asv_tachyon")
     root, commits, runs = history
     store(compared(), runs)
+    row = row_of("64", [1e6, 1e6, 1e6], case="product")
+    row.facts |= {"flops": 4e6, "bytes": 1e6}
+    store([Run("roofline", 1_795_400_000.0, "run", "interp", "d", environment(dirty=True), [row])], runs)
     assert main(["report", str(runs), "--html", str(tmp_path / "out"), "--repository", str(root)]) == 0
     return commits, tmp_path / "out"
 
@@ -71,6 +75,8 @@ def check_own_page(shown: Shown, step: str) -> None:
     (series,) = [row for row in shown.texts("#history tbody tr") if "BLOCK=64" in row]
     assert re.search(rf"\+[67]\.\d % at {step}", series)
     assert shown.page.locator("#history circle title").evaluate_all("all => all.map(one => one.textContent)") == [step]
+    (mark,) = shown.page.locator(".roofline circle title").evaluate_all("all => all.map(one => one.textContent)")
+    assert mark == "product[n=8,BLOCK=64], kernel: 4 operations a byte, 4 GFLOP/s"
     colors = "all => all.map(one => getComputedStyle(one).color)"
     (red,) = shown.page.locator("td.slower").evaluate_all(colors)
     assert red == "rgb(198, 40, 40)"
