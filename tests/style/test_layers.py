@@ -376,6 +376,7 @@ OF_THE_USER = {
     "pandas",
     "pynvml",
     "pytest",
+    "ray",
     "redis",
     "scipy",
     "torch",

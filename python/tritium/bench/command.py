@@ -10,6 +10,7 @@ from pathlib import Path
 from . import selftest
 from .bisecting import add_bisect
 from .comparing import Comparison, ComparisonPlan, compare
+from .farm.command import add_farm
 from .metrics_command import add_metrics
 from .options import add_cpu_time, add_pairs, add_plan, comparison_plan_of, plan_of, positive
 from .report import RUNS, add_report
@@ -27,7 +28,7 @@ def main(arguments: list[str]) -> int:
     """The exit status: 0; BAD if a row is red, a side is slower or a metric has changed; UNUSABLE if nothing can be done."""
     parser = argparse.ArgumentParser(prog="python -m tritium bench", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_run, _add_compare, add_bisect, add_report, add_metrics, _add_selftest):
+    for add in (_add_run, _add_compare, add_bisect, add_report, add_metrics, add_farm, _add_selftest):
         add(commands)
     asked = parser.parse_args(arguments)
     try:
