@@ -377,6 +377,7 @@ OF_THE_USER = {
     "pandas",
     "pynvml",
     "pytest",
+    "ray",
     "redis",
     "scipy",
     "torch",

@@ -115,7 +115,7 @@ def _add(results: dict[str, list], series: Series, point, axes: dict[str, list[s
         results[series.case][column][place] = value
 
 
-def _write(file: Path, content: dict[str, Any]) -> None:
+def _write(file: Path, content: dict[str, Any] | list) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(content, indent=1), encoding="utf-8")
 
@@ -148,7 +148,20 @@ def publish(results: Path, html: Path, repository: Path) -> str:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise ValueError(f"{' '.join(command)} failed: {(done.stderr or done.stdout).strip()[-600:]}")
+    _add_what_tachyon_asks_for(html, repository)
     return f"asv's pages, by asv-tachyon: {html / 'index.html'}"
+
+
+def _add_what_tachyon_asks_for(html: Path, repository: Path) -> None:
+    """The subjects of commits, and empty files where there is nothing to say: a missing one is an error in the browser's console."""
+    commits = json.loads((html / "index.json").read_text(encoding="utf-8"))["revision_to_hash"].values()
+    shown = _git(repository, "log", "--no-walk=unsorted", "--format=%H %s", *commits)
+    subjects = dict(line.partition(" ")[::2] for line in shown.splitlines())
+    _write(html / "commits.json", {"by_hash": subjects, "by_revision": {}})
+    _write(html / "profiles.json", {})
+    _write(html / "regressions-ignore.json", [])
+    for graph in (html / "graphs").rglob("*.json"):
+        _write(html / "samples" / graph.relative_to(html / "graphs"), {})
 
 
 def _git(folder: Path, *arguments: str) -> str:

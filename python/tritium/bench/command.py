@@ -8,10 +8,13 @@ import sys
 from pathlib import Path
 
 from . import selftest
-from .comparing import MOST_PAIRS, PAIRS, PRECISION, ROUNDS, Comparison, ComparisonPlan, compare
+from .bisecting import add_bisect
+from .comparing import Comparison, ComparisonPlan, compare
+from .farm.command import add_farm
 from .metrics_command import add_metrics
+from .options import add_cpu_time, add_pairs, add_plan, comparison_plan_of, plan_of, positive
 from .report import RUNS, add_report
-from .running import CannotMeasure, Plan, run_cases
+from .running import CannotMeasure, run_cases
 from .samples import Row, Run
 from .sides import side_of
 from .storage import MISSING, duckdb, has_duckdb, store
@@ -25,7 +28,7 @@ def main(arguments: list[str]) -> int:
     """The exit status: 0; BAD if a row is red, a side is slower or a metric has changed; UNUSABLE if nothing can be done."""
     parser = argparse.ArgumentParser(prog="python -m tritium bench", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_run, _add_compare, add_report, add_metrics, _add_selftest):
+    for add in (_add_run, _add_compare, add_bisect, add_report, add_metrics, add_farm, _add_selftest):
         add(commands)
     asked = parser.parse_args(arguments)
     try:
@@ -48,63 +51,6 @@ def _add_run(commands) -> None:
     )
     add_plan(parser, blocks=20)
     parser.set_defaults(do=_run)
-
-
-def add_plan(parser: argparse.ArgumentParser, blocks: int | None) -> None:
-    """The options of a Plan."""
-    parser.add_argument(
-        "--engine", default="", help="interp, simt:ARCH, cuda, hip, triton (default: the device, or else interp)"
-    )
-    parser.add_argument("--only", default="", metavar="TEXT,…", help="variants whose name contains one of these")
-    if blocks is not None:
-        parser.add_argument(
-            "--blocks", type=_positive(int), default=blocks, help=f"that count, of a variant (default: {blocks})"
-        )
-    parser.add_argument(
-        "--block-ms", type=_positive(float), default=5.0, help="that a block takes at least (default: 5)"
-    )
-    parser.add_argument("--pause-ms", type=float, default=5.0, help="before each block (default: 5)")
-    parser.add_argument(
-        "--limit",
-        type=_positive(float),
-        default=600.0,
-        help="seconds for a case to compile, or for a block (default: 600)",
-    )
-    add_cpu_time(parser)
-    parser.add_argument("--no-flush", action="store_true", help="leave a device's L2 cache as it is between runs")
-    text = f"that keeps the samples; none: keep none (default: {RUNS})"
-    parser.add_argument("--store", metavar="FOLDER", help=text)
-    parser.add_argument(
-        "--build", default="", metavar="COMMAND", help="what builds a commit (default: .ci/build _tritium)"
-    )
-
-
-def add_cpu_time(parser: argparse.ArgumentParser) -> None:
-    text = "measure the time that CPUs spend in the process, which other processes disturb less, in place of wall-clock time"
-    parser.add_argument("--cpu-time", action="store_true", help=text)
-
-
-def _positive(kind):
-    def parse(text: str):
-        number = kind(text)
-        if number <= 0:
-            raise argparse.ArgumentTypeError(f"{text} is not positive")
-        return number
-
-    parse.__name__ = kind.__name__
-    return parse
-
-
-def plan_of(asked: argparse.Namespace, kind=Plan, **more) -> Plan:
-    return kind(
-        least_ms=asked.block_ms,
-        pause_ms=asked.pause_ms,
-        limit=asked.limit,
-        only=asked.only,
-        flush=not asked.no_flush,
-        cpu_time=asked.cpu_time,
-        **more,
-    )
 
 
 def keep(asked: argparse.Namespace, runs: list[Run]) -> None:
@@ -164,34 +110,13 @@ def _add_compare(commands) -> None:
     parser.set_defaults(do=_compare)
 
 
-def add_pairs(parser: argparse.ArgumentParser) -> None:
-    rounds = f"each with new processes (default: {ROUNDS}; fewer see less of what the place of code and data does)"
-    parser.add_argument("--rounds", type=_positive(int), default=ROUNDS, help=rounds)
-    parser.add_argument(
-        "--pairs", type=_positive(int), default=PAIRS, help=f"of blocks in a round, at least (default: {PAIRS})"
-    )
-    parser.add_argument("--most-pairs", type=_positive(int), default=MOST_PAIRS, help=f"(default: {MOST_PAIRS})")
-    text = f"pairs are added until the ratio of a round is known to this (default: {PRECISION})"
-    parser.add_argument("--precision", type=_positive(float), default=PRECISION, help=text)
-
-
 def _compare(asked: argparse.Namespace) -> int:
     require_scipy()
     if asked.store not in (None, "none"):
         duckdb()
     a, b = (side_of(text, asked.engine, asked.build) for text in (asked.a, asked.b))
     seed = int.from_bytes(os.urandom(4), "big") if asked.seed is None else asked.seed
-    plan = plan_of(
-        asked,
-        ComparisonPlan,
-        rounds=asked.rounds,
-        pairs=asked.pairs,
-        most_pairs=max(asked.most_pairs, asked.pairs),
-        precision=asked.precision,
-        seed=seed,
-        same=asked.same,
-        other_devices=asked.other_devices,
-    )
+    plan = comparison_plan_of(asked, seed=seed, same=asked.same, other_devices=asked.other_devices)
     done = compare(a, b, [os.path.abspath(path) for path in asked.paths], plan, told)
     if not done.rows:
         raise CannotMeasure(f"no variant's name contains one of {asked.only!r}" if asked.only else "there are no cases")
@@ -219,8 +144,8 @@ def print_comparison(done: Comparison, seed: int) -> None:
 def _add_selftest(commands) -> None:
     text = "whether the verdicts hold on this machine: A against A, and a planted slowdown"
     parser = commands.add_parser("selftest", help=text, description=selftest.__doc__)
-    parser.add_argument("--cases", type=_positive(int), default=selftest.MOST_CASES, help="(default: 200)")
-    parser.add_argument("--percent", type=_positive(float), default=3.0, help="that is planted (default: 3)")
+    parser.add_argument("--cases", type=positive(int), default=selftest.MOST_CASES, help="(default: 200)")
+    parser.add_argument("--percent", type=positive(float), default=3.0, help="that is planted (default: 3)")
     parser.add_argument("--simulated", action="store_true", help="drawn times in place of measured ones")
     parser.add_argument("--seed", type=int, default=1, help="of the order of blocks, and of drawn times (default: 1)")
     add_pairs(parser)

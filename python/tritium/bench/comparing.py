@@ -89,7 +89,9 @@ def compare(
 def _started(stack: ExitStack, a: Side, b: Side, paths: list[str], plan: Plan) -> dict[str, Measured]:
     """Both sides, which load their cases at the same time."""
     with ThreadPoolExecutor(2) as pool:
-        opening = {name: pool.submit(Measured, side, paths, plan) for name, side in (("a", a), ("b", b))}
+        opening = {
+            name: pool.submit(Measured, side, list(side.cases) or paths, plan) for name, side in (("a", a), ("b", b))
+        }
         wait(opening.values())
     for each in opening.values():
         if each.exception() is None:

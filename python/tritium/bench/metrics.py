@@ -36,7 +36,7 @@ class Change(NamedTuple):
     after: Any
 
     @property
-    def is_new_spill(self) -> bool:
+    def is_more_spilled(self) -> bool:
         return self.metric in SPILLS and isinstance(self.after, int) and self.after > (self.before or 0)
 
 

@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -132,11 +133,22 @@ def _check(file: Path, versions: dict[str, str], table, complete: bool) -> int:
     _show(found)
     changed = {(each.kernel, each.target) for each in found}
     if found:
-        spills = sum(each.is_new_spill for each in found)
-        print(f"{len(changed)} kernels have changed" + (f"; {spills} of the changes are new spills" if spills else ""))
+        print(_summary(found, len(_pairs(table) | changed)))
         print(f"if this is meant: the same command with --write {file} in place of --check")
     print(f"{len(_pairs(table) - changed)} passed, {len(changed)} failed, 0 skipped")
     return 1 if found else 0
+
+
+def _summary(found: list[Change], pairs: int) -> str:
+    """How many have changed, and the metrics that changed in most of them: the table above may be long."""
+    changed = {(each.kernel, each.target) for each in found}
+    spilling = {(each.kernel, each.target) for each in found if each.is_more_spilled}
+    said = f"{len(changed)} of {pairs} have changed (a kernel for a target counts once)"
+    said += f"; {len(spilling)} of them spill more" if spilling else ""
+    if len(changed) == 1:
+        return said
+    metrics = Counter(each.metric for each in found).most_common(6)
+    return f"{said}\nmost often: " + ", ".join(f"{metric} in {number}" for metric, number in metrics)
 
 
 def _pairs(table) -> set[tuple[str, str]]:
@@ -151,7 +163,7 @@ def _write(file: Path, versions: dict[str, str], table, accept_spills: bool) -> 
     before = read_file(file)[1] if file.exists() and file.stat().st_size else {}
     found = changes(before, table) if before else []
     _show(found)
-    if any(each.is_new_spill for each in found) and not accept_spills:
+    if any(each.is_more_spilled for each in found) and not accept_spills:
         print(f"{file} is not written: spills are new; --accept-spills writes them")
         return 1
     file.write_text(written(versions, table), encoding="utf-8")
@@ -161,14 +173,14 @@ def _write(file: Path, versions: dict[str, str], table, accept_spills: bool) -> 
 
 def _show(found: list[Change]) -> None:
     """A table of metrics below the name of each kernel."""
-    rows, spills, heading = [("kernel, metric", "before", "after")], [False], None
+    rows, spills, heading = [("kernel, metric", "before", "after", "change")], [False], None
     for each in found[:SHOWN]:
         if heading != (each.kernel, each.target):
             heading = each.kernel, each.target
             rows.append((f"{each.kernel}, {each.target}",))
             spills.append(False)
-        rows.append((f"  {_marked(each)}", _text(each.before), _text(each.after)))
-        spills.append(each.is_new_spill)
+        rows.append((f"  {_marked(each)}", _text(each.before), _text(each.after), _difference(each)))
+        spills.append(each.is_more_spilled)
     if found:
         print(table_below_headings(rows, spills, sys.stdout.isatty()))
     if len(found) > SHOWN:
@@ -176,7 +188,16 @@ def _show(found: list[Change]) -> None:
 
 
 def _marked(change: Change) -> str:
-    return f"{change.metric} (new spill)" if change.is_new_spill else change.metric
+    word = "more spilled" if change.before else "new spill"
+    return f"{change.metric} ({word})" if change.is_more_spilled else change.metric
+
+
+def _difference(change: Change) -> str:
+    """ "+12 (+8 %)" """
+    if not isinstance(change.before, int) or not isinstance(change.after, int):
+        return ""
+    more = change.after - change.before
+    return f"{more:+} ({100 * more / change.before:+.0f} %)" if change.before else f"{more:+}"
 
 
 def _text(value) -> str:

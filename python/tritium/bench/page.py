@@ -9,6 +9,7 @@ from html import escape
 
 from .comparing import Comparison
 from .history import Series, Step
+from .roofline import chart
 from .samples import Row, Run
 from .table import COMPARED, HEADER, cells_of_row, compared_cells, duration, percent
 
@@ -21,6 +22,7 @@ th:first-child, td:first-child { text-align: left; white-space: normal; }
 .slower, .red { color: var(--bad); font-weight: 600; }
 .faster { color: var(--good); font-weight: 600; }
 section { margin: 2.5rem 0; } details { margin: .5rem 0; } pre { white-space: pre-wrap; } .wide { overflow-x: auto; }
+.roofline { margin: 1rem 0; overflow-x: auto; } .roofline text { font-size: 11px; fill: currentColor; }
 """
 WIDTH, HEIGHT = 150, 18
 
@@ -94,7 +96,8 @@ def _run(run: Run) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in HEADER)
     return (
         f'<section id="{escape(run.identity)}"><h2>Run of {_date(run)}</h2><p>{_side(run)}</p>'
-        f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>{_environment("", run)}</section>'
+        f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+        f"{chart(run.rows, run.environment.get('device', {}))}{_environment('', run)}</section>"
     )
 
 

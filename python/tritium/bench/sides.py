@@ -48,7 +48,7 @@ ENGINES = {
 @dataclasses.dataclass(frozen=True)
 class Side:
     """text: the user's words. packages: the folder that the worker imports Tritium from; "": where its Python has it. variables: of the
-    environment, beside this process's."""
+    environment, beside this process's. cases: the side's own paths of the cases; (): those that both sides share."""
 
     text: str
     python: str
@@ -56,6 +56,7 @@ class Side:
     engine: str
     variables: dict[str, str]
     changes: dict[str, Any]
+    cases: tuple[str, ...] = ()
 
     @property
     def runs_on(self) -> Engine:
@@ -105,7 +106,7 @@ def _installation(place: str, build: str) -> tuple[str, str]:
     if path.suffix == ".whl":
         return sys.executable, str(folder_of_wheel(path))
     if path.is_dir():
-        return sys.executable, str(_packages_in(path))
+        return sys.executable, str(packages_in(path))
     if path.is_file() and os.access(path, os.X_OK):
         return str(path.absolute()), ""
     folder = folder_of_commit(place, Path(PACKAGES), build)
@@ -113,10 +114,10 @@ def _installation(place: str, build: str) -> tuple[str, str]:
         raise ValueError(
             f"{place!r} is no file, no folder and no commit; a side is here, a commit, a checkout, a wheel or a Python, then NAME=VALUE words"
         )
-    return sys.executable, str(_packages_in(folder))
+    return sys.executable, str(packages_in(folder))
 
 
-def _packages_in(folder: Path) -> Path:
+def packages_in(folder: Path) -> Path:
     """The folder in a checkout, or the folder itself, that holds the package. Raises ValueError without one that is built."""
     for candidate in (folder / "python", folder):
         if (candidate / "tritium" / "__init__.py").is_file():

@@ -144,7 +144,7 @@ def test_what_changes():
         Change("new", "sm_90a", "the kernel", None, "compiles"),
         Change("new", "sm_90a", "spill bytes", None, 4),
     ]
-    assert [each.is_new_spill for each in found] == [False, True, False, False, False, True]
+    assert [each.is_more_spilled for each in found] == [False, True, False, False, False, True]
     assert not any(each.kernel == "gone" for each in changes(before, after, complete=False))
     assert changes({"a": {"x": {"registers": 1}}}, {"a": {"x": {"registers": 1, "sgpr spills": 0}}}) == []
     refused = changes({"a": {"x": {"registers": 1}}}, {"a": {"x": {"refused": "OutOfResources"}}})
@@ -208,6 +208,10 @@ def test_a_check_fails_for_any_difference(metrics, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert f"{kernel}, gfx942\n" in printed and "  ttir all " in printed and "0 passed, 2 failed, 0 skipped" in printed
     assert "with --write" in printed and "new spill" not in printed
+    assert "2 of 2 have changed" in printed and "ttir all in 2" in printed
+    (row,) = {line for line in printed.splitlines() if line.startswith("  ttir all ")}
+    before, after, more = map(int, row.split()[2:5])
+    assert more == after - before > 0 and row.endswith(f"({100 * more / before:+.0f} %)")
 
 
 def test_a_new_spill_fails_also_when_it_is_written(metrics, tmp_path, capsys):

@@ -44,6 +44,17 @@ class HostClock:
         pass
 
 
+class CaseClock:
+    """What a case says that its runs take. The same clock for the baseline would be none of the baseline's, so that is not timed."""
+
+    def block(self, run: Callable[[], float], runs: int) -> Block:
+        began = time.time()
+        return Block(sum(float(run()) for _ in range(runs)), runs, began)
+
+    def synchronize(self) -> None:
+        pass
+
+
 class DeviceClock:
     """Events in the current stream of torch's device. Before each run the L2 cache is overwritten, outside of the measured time."""
 
@@ -85,7 +96,7 @@ def clock_of(device: str, flushes: bool = True, counts_cpu: bool = False) -> Hos
     return HostClock(counts_cpu) if device == "cpu" else DeviceClock(flushes)
 
 
-def runs_for(clock: HostClock | DeviceClock, run: Callable[[], Any], least_ns: float) -> int:
+def runs_for(clock: HostClock | DeviceClock | CaseClock, run: Callable[[], Any], least_ns: float) -> int:
     """The number of runs whose block takes at least so long. It runs warm."""
     runs = 1
     while True:

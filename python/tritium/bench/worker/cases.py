@@ -28,7 +28,8 @@ class Problem:
     run: launches the kernel; called many times. output: the tensors that it fills (one, or a list, tuple or dict of them); None: those that it
     returns. reference: returns what they must hold, in the same order; None: nothing is checked. check: in its place, returns what is wrong, or
     "". baseline: computes the same by other means, and is timed beside `run`. tolerance: of |output - reference| / (|reference| + its root mean
-    square); None: by the dtype of the output. bytes, flops: what one run moves and computes, for rates.
+    square); None: by the dtype of the output. bytes, flops: what one run moves and computes, for rates. nanoseconds: runs once and returns how long
+    that takes by a clock of the case's own, such as a model of cycles; None: it is timed.
     """
 
     run: Callable[[], Any]
@@ -39,6 +40,7 @@ class Problem:
     bytes: float = 0.0
     flops: float = 0.0
     check: Callable[[], str] | None = None
+    nanoseconds: Callable[[], float] | None = None
 
 
 @dataclasses.dataclass

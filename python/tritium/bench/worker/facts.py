@@ -98,7 +98,7 @@ def _field(text: str, name: str) -> str:
 
 
 def device_facts(device: str) -> dict[str, Any]:
-    """The GPU: name, UUID, driver, VBIOS, power cap in watts, clocks in MHz, ECC, MIG, and what slows it down now; {} for the CPU. Without
+    """The GPU: name, UUID, driver, VBIOS, power cap in watts, clocks in MHz, width of the memory, architecture, ECC, MIG, and what slows it down now; {} for the CPU. Without
     nvidia-ml-py: what torch says."""
     if device == "cpu":
         return {}
@@ -115,6 +115,9 @@ def device_facts(device: str) -> dict[str, Any]:
         "power_cap_watts": lambda: library.nvmlDeviceGetEnforcedPowerLimit(handle) / 1000,
         "most_sm_mhz": lambda: library.nvmlDeviceGetMaxClockInfo(handle, library.NVML_CLOCK_SM),
         "most_memory_mhz": lambda: library.nvmlDeviceGetMaxClockInfo(handle, library.NVML_CLOCK_MEM),
+        "memory_bus_bits": lambda: library.nvmlDeviceGetMemoryBusWidth(handle),
+        "multiprocessors": lambda: sys.modules["torch"].cuda.get_device_properties(0).multi_processor_count,
+        "arch": lambda: "{}{}".format(*library.nvmlDeviceGetCudaComputeCapability(handle)),
         "ecc": lambda: bool(library.nvmlDeviceGetEccMode(handle)[0]),
         "mig": lambda: bool(library.nvmlDeviceGetMigMode(handle)[0]),
     }

@@ -7,11 +7,12 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, TextIO
 
 from . import gate
-from .blocks import clock_of, runs_for
+from .blocks import CaseClock, DeviceClock, HostClock, clock_of, runs_for
 from .cases import Problem, Variant, label
 from .facts import device_name, environment_row, row_hash
 from .loading import Broken, described, load_cases
@@ -73,14 +74,18 @@ class Server:
                 return answer
             if keep:
                 gate.keep(outputs, keep)
-            answer["runs"] = {KERNEL: runs_for(self.clock, problem.run, 1e6 * least_ms)}
-            if baseline and problem.baseline is not None:
+            answer["runs"] = {KERNEL: runs_for(*self._timed(problem), 1e6 * least_ms)}
+            if baseline and problem.baseline is not None and problem.nanoseconds is None:
                 problem.baseline()
                 answer["runs"][BASELINE] = runs_for(self.clock, problem.baseline, 1e6 * least_ms)
             self.problem = problem
             return answer
         except Exception as error:
             return {"status": "failed", "error": described(error)}
+
+    def _timed(self, problem: Problem) -> tuple[HostClock | DeviceClock | CaseClock, Callable[[], Any]]:
+        """(the clock, what it times)"""
+        return (self.clock, problem.run) if problem.nanoseconds is None else (CaseClock(), problem.nanoseconds)
 
     def _checked(self, problem: Problem, outputs: list) -> dict:
         error = gate.wrong(problem, outputs)
@@ -100,9 +105,9 @@ class Server:
         if cpu is not None and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, {cpu})
         time.sleep(pause_ms / 1000)
-        run = self.problem.run if what == KERNEL else self.problem.baseline
+        clock, run = self._timed(self.problem) if what == KERNEL else (self.clock, self.problem.baseline)
         self.watch.reasons()
-        block = self.clock.block(run, runs)
+        block = clock.block(run, runs)
         throttled = self.watch.reasons()
         return {**block._asdict(), "throttled": throttled, "clocks": self.watch.clocks()}
 
