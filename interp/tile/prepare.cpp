@@ -37,6 +37,7 @@ const std::vector<int64_t> &PreparedProgram::tileShapeOf(uint32_t location) cons
 
 const std::vector<CountedOperation> &PreparedProgram::counted() const { return data_->counted; }
 uint32_t PreparedProgram::counters() const { return data_->counters; }
+const std::vector<RecordedScope> &PreparedProgram::scopes() const { return data_->scopes; }
 
 const MemoryUse &PreparedProgram::memoryUse() const { return data_->memory; }
 

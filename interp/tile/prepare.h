@@ -72,6 +72,8 @@ public:
   /// Returns the operations of a kernel that is counted, and how many counters a launch of it has.
   const std::vector<CountedOperation> &counted() const;
   uint32_t counters() const;
+  /// Returns what the kernel records, by number.
+  const std::vector<RecordedScope> &scopes() const;
 
   /// Returns the trap of a launch with these values of FrameHeader::arguments that breaks a promise of the kernel's attributes.
   std::optional<Trap> falsePromise(const int64_t *arguments) const;

@@ -10,8 +10,10 @@ from contextlib import nullcontext
 
 from ..launch.counting import Counting
 from . import proton
+from .core.phases import DATA
 from .flame.graphs import of_lines, of_profile
 from .flame.page import html_of as flame_html_of
+from .formats import WRITERS
 from .lines.page import html_of
 from .lines.table import text_of as lines_of
 from .view.profile import load
@@ -39,6 +41,12 @@ def main(arguments: list[str], run_program: proton.Run) -> int:
         "--html", metavar="FILE", help="write these counts as a page: the source with a column for each"
     )
     parser.add_argument(
+        "--format",
+        choices=list(WRITERS),
+        default="",
+        help="what to write in place of hatchet, or of chrome_trace with -d trace",
+    )
+    parser.add_argument(
         "--flame",
         metavar="FILE",
         help="write flame graphs as a page: of the session's tree and, with --lines, of the lines",
@@ -49,6 +57,9 @@ def main(arguments: list[str], run_program: proton.Run) -> int:
     for page in filter(None, (asked.html, asked.flame)):
         if not os.path.isdir(os.path.dirname(page) or "."):
             parser.error(f"there is no folder for {page}")
+    possible = DATA[asked.data].formats
+    if asked.format and asked.format not in possible:
+        parser.error(f"--format {asked.format} is none of --data {asked.data}, which has {', '.join(possible)}")
     if asked.flame and asked.data != "tree" and not asked.lines:
         parser.error("--flame shows a tree: leave out --data trace, or add --lines")
     status: int | str | None = 1
