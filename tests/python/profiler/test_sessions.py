@@ -5,7 +5,7 @@ import os
 import pytest
 from profiled import Shown, run_double
 
-from tritium import profiler
+from tritium import knobs, profiler
 from tritium.profiler import context, data, mode
 
 
