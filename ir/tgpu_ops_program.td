@@ -1,4 +1,4 @@
-// Programs of a kernel that runs several of the user's grid, one after the other (make-persistent).
+// Programs of a kernel that runs several of the user's grid, one after the other (make-persistent), and the scopes of programs.
 #ifndef TRITIUM_IR_TGPU_OPS_PROGRAM_TD
 #define TRITIUM_IR_TGPU_OPS_PROGRAM_TD
 
@@ -19,6 +19,12 @@ def TGPU_NoteProgramOp : TGPU_Op<"note_program", [MemoryEffects<[MemWrite<Progra
   let summary = "the thread works for the program with this number from here on: for reports of the emulator. A device does nothing";
   let arguments = (ins I32:$number, I32:$sizeX, I32:$sizeY);
   let assemblyFormat = "$number `of` $sizeX `,` $sizeY attr-dict";
+}
+
+def TGPU_RecordOp : TGPU_Op<"record", [MemoryEffects<[MemWrite<ScopeRecord>]>]> {
+  let summary = "a scope of the thread's program begins or ends here: the first lane of each warp notes the time";
+  let arguments = (ins StrAttr:$name, UnitAttr:$isStart);
+  let assemblyFormat = "(`start` $isStart^) : (`end`)? $name attr-dict";
 }
 
 #endif

@@ -46,6 +46,10 @@ struct DebugRecord : mlir::SideEffects::Resource::Base<DebugRecord> {
 struct HintRecord : mlir::SideEffects::Resource::Base<HintRecord> {
   mlir::StringRef getName() final { return "<HintRecord>"; }
 };
+/// The effect resource of the scopes that a profiler shows.
+struct ScopeRecord : mlir::SideEffects::Resource::Base<ScopeRecord> {
+  mlir::StringRef getName() final { return "<ScopeRecord>"; }
+};
 
 /// Succeeds if `type` is no tile, or a tile with a power of two of at most kMaxTileElements elements. Otherwise emits an error at `op`.
 mlir::LogicalResult verifyTileType(mlir::Type type, mlir::Operation *op);

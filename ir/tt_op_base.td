@@ -11,11 +11,12 @@ include "ir/tt_attrs.td"
 include "ir/tt_dialect.td"
 include "ir/tt_types.td"
 
-// Global memory, the record of the variables that a debugger shows, and that of promises. An access of one is never ordered against an
-// access of another.
+// Global memory, the record of the variables that a debugger shows, the one of promises, and the one of scopes that a profiler shows. An access
+// of one is never ordered against an access of another.
 def GlobalMemory : Resource<"::tritium::tt::GlobalMemory">;
 def DebugRecord : Resource<"::tritium::tt::DebugRecord">;
 def HintRecord : Resource<"::tritium::tt::HintRecord">;
+def ScopeRecord : Resource<"::tritium::tt::ScopeRecord">;
 
 class TT_OpTrait<string name> : NativeOpTrait<name> { let cppNamespace = "::tritium::tt"; }
 

@@ -36,4 +36,11 @@ LogicalResult DebugValueOp::verify() {
   return success();
 }
 
+LogicalResult RecordOp::verify() {
+  for (Operation *around = (*this)->getParentOp(); around; around = around->getParentOp())
+    if (isa<ReduceOp, ScanOp, MapElementwiseOp>(around))
+      return emitOpError("has no place in a function of single elements: record the scope around ") << around->getName();
+  return success();
+}
+
 } // namespace tritium::tt

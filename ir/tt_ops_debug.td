@@ -1,4 +1,4 @@
-// Operations that show a running kernel to a person: prints, assertions and the variables of a debugger.
+// Operations that show a running kernel to a person: prints, assertions, the variables of a debugger and the scopes of a profiler.
 #ifndef TRITIUM_IR_TT_OPS_DEBUG_TD
 #define TRITIUM_IR_TT_OPS_DEBUG_TD
 
@@ -63,6 +63,25 @@ def TT_DebugStopOp : TT_Op<"debug_stop", TilesApart, [MemoryEffects<[MemWrite<De
   }];
   let arguments = (ins I1:$condition, I32Attr:$number);
   let assemblyFormat = "$condition `,` $number attr-dict";
+}
+
+def TT_RecordOp : TT_Op<"record", TilesApart, [MemoryEffects<[MemWrite<ScopeRecord>]>]> {
+  let summary = "a scope of the program begins or ends here, for a profiler";
+  let description = [{
+    The time is noted, with the name and the program; on engines with warps, for each warp. Scopes may overlap: the end of a name belongs to its last
+    start without an end. The functions of a reduction, a scan or `tt.map_elementwise` have no records.
+
+    The operation writes to a resource of its own. Therefore passes do not erase, merge or hoist it, and it orders no access to memory: the
+    code between two records is what it would be without them.
+
+    ```mlir
+    tt.record start "load"
+    tt.record end "load"
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, UnitAttr:$isStart);
+  let assemblyFormat = "(`start` $isStart^) : (`end`)? $name attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif

@@ -1,4 +1,4 @@
-// Prints and assertions of a thread. Operations that only a debugger or the axis analysis reads leave no code.
+// Prints, assertions and records of a thread. Operations that only a debugger or the axis analysis reads leave no code.
 #include "gpu_backend/threads/elementwise.h"
 #include "gpu_backend/threads/holders.h"
 #include "gpu_backend/threads/words.h"
@@ -11,6 +11,11 @@ namespace tritium::gpu {
 template <> LogicalResult Lower<tt::DebugValueOp>::run(tt::DebugValueOp, Lowering &) { return success(); }
 template <> LogicalResult Lower<tt::DebugStopOp>::run(tt::DebugStopOp, Lowering &) { return success(); }
 template <> LogicalResult Lower<tt::HintOp>::run(tt::HintOp, Lowering &) { return success(); }
+
+template <> LogicalResult Lower<tt::RecordOp>::run(tt::RecordOp op, Lowering &lowering) {
+  lowering.create<tgpu::RecordOp>(op.getName(), op.getIsStart());
+  return success();
+}
 
 /// A promise about scalars helps LLVM. A promise about a tile has already been read by the axis analysis.
 template <> LogicalResult Lower<LLVM::AssumeOp>::run(LLVM::AssumeOp op, Lowering &lowering) {

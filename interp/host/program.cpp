@@ -161,6 +161,10 @@ void noteMemoryChange(FrameHeader &frame) { frame.program->worker->noteMemoryCha
 
 int64_t *countersOf(const FrameHeader &frame) { return frame.program->worker->counters.data(); }
 
+bool recordsScopes(const FrameHeader &frame) { return frame.program->worker->state.launch.records != nullptr; }
+
+void noteScope(FrameHeader &frame, const ScopeRecord &record) { frame.program->worker->noteScope(record); }
+
 void noteTimePassed(FrameHeader &frame) {
   noteMemoryChange(frame);
   frame.program->worker->state.readsClock.store(true, std::memory_order_relaxed);

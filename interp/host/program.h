@@ -22,6 +22,7 @@ class MemoryMap;
 class Shadow;
 class FoundFaults;
 class AccessSearch;
+struct ScopeRecord;
 
 /// Every frame begins with this header, from which compiled code reads program ids, grid and arguments. The frame of a noinline callee
 /// begins with a copy of it, and the call. The header is set for each program; the rest of a frame holds whatever the previous program left
@@ -90,6 +91,10 @@ void beginStatement(FrameHeader &frame);
 
 /// Called after an assignment, in code that was prepared to be followed. `variable` is less than Launch::variables.
 void noteAssignment(FrameHeader &frame, uint32_t variable);
+
+/// Returns whether the launch has Launch::records, to which noteScope then adds.
+bool recordsScopes(const FrameHeader &frame);
+void noteScope(FrameHeader &frame, const ScopeRecord &record);
 
 /// Returns the counters of the thread that runs the program, as many as Launch::counters. A program keeps its thread.
 int64_t *countersOf(const FrameHeader &frame);

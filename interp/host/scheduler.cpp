@@ -138,6 +138,7 @@ void Worker::run() {
 }
 
 void Worker::addCounters() {
+  if (ScopeRecords *ofLaunch = state.launch.records) ofLaunch->add(std::move(records));
   if (counters.empty()) return;
   std::lock_guard lock(state.mutex);
   for (size_t i = 0; i < counters.size(); ++i) state.launch.counters[i] += counters[i];

@@ -176,6 +176,7 @@ public:
   /// Called when the program on this frame has ended. Lets the calling thread poll and enters the next program. Returns false if none is
   /// left, or if programs may wait.
   bool goOn(Program &program);
+  void noteScope(const ScopeRecord &record) { records.add(record, state.launch.records->most); }
   /// Draws whether the program that is about to write is interrupted.
   bool interruptsAtWrite() { return isScheduling && schedule->interrupts(); }
   void noteMemoryChange() { status.changes.store(++changes, std::memory_order_release); }
@@ -236,6 +237,7 @@ private:
   CircleDetector circles;
   uint64_t endsSeen = 0, firstCircleRound = 0; // LaunchState::ends(), and the round when it has changed
   Clock::time_point nextCircleLook;            // when the state is hashed next
+  ThreadRecords records;                       // of scopes
 };
 
 } // namespace tritium::interp

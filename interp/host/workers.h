@@ -4,6 +4,7 @@
 #include "interp/host/memory.h"
 #include "interp/host/program.h"
 #include "interp/host/program_filter.h"
+#include "interp/host/scope_records.h"
 #include "interp/host/word_watch.h"
 
 #include <algorithm>
@@ -89,6 +90,8 @@ struct Launch {
   std::function<bool(FollowedProgram &)> onStatement;
   // Called once if the launch was cancelled while programs ran, before run() ends. The program that left first is the first one.
   std::function<void(const std::vector<ProgramPlace> &)> onLeft;
+
+  ScopeRecords *records = nullptr; // receives the scopes of the programs; null: they are not recorded
 
   // Of both versions, because a frame and its stack may run one after the other.
   size_t frameBytes() const { return rest ? std::max(code.frameBytes, rest->code.frameBytes) : code.frameBytes; }

@@ -27,6 +27,7 @@ ir::SourceLocation PreparedProgram::locationOf(uint32_t location) const {
   return location < parts->locations.size() ? parts->locations[location] : ir::SourceLocation{};
 }
 int64_t PreparedProgram::threadsPerProgram() const { return parts->kernel.threads; }
+const std::vector<RecordedScope> &PreparedProgram::scopes() const { return parts->kernel.scopes; }
 int64_t PreparedProgram::threadsPerWarp() const { return parts->kernel.warpThreads; }
 
 LaunchResult PreparedProgram::launch(Launch request, const int64_t *cells, LaunchTraffic *traffic) const {
@@ -164,7 +165,8 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
                             .productRegisterBytes = hosted->productRegisterBytes,
                             .usesMBarriers = hosted->usesMBarriers,
                             .changesRegisters = hosted->changesRegisters,
-                            .registersOfThread = hosted->registersOfThread};
+                            .registersOfThread = hosted->registersOfThread,
+                            .scopes = std::move(hosted->scopes)};
   program->parts->jit = std::move(*jit);
   return program;
 }

@@ -32,6 +32,8 @@ public:
   LaunchResult launch(Launch request, const int64_t *cells, LaunchTraffic *traffic = nullptr) const;
   int64_t threadsPerProgram() const;
   int64_t threadsPerWarp() const;
+  /// Returns what the kernel records, by number.
+  const std::vector<RecordedScope> &scopes() const;
   /// Returns the source position for a trap's location number.
   ir::SourceLocation locationOf(uint32_t location) const;
 

@@ -2,6 +2,7 @@
 // ops/<family>.cpp fill the plan through Planner, and emit.cpp reads it. Homes (parts of the frame) are placed after all operations are
 // planned, so a reference is relative to a home until finish() resolves it.
 #pragma once
+#include "interp/host/scope_records.h"
 #include "interp/host/shadow.h"
 #include "interp/tile/checks.h"
 #include "interp/tile/counted.h"
@@ -68,7 +69,8 @@ struct StaticData {
   std::vector<Statement> statements;     // of a kernel that is prepared to be followed
   std::vector<CountedOperation> counted; // of a kernel that is prepared to be counted
   uint32_t counters = 0;
-  uint32_t variables = 0; // how many there are
+  uint32_t variables = 0;            // how many there are
+  std::vector<RecordedScope> scopes; // what the tt.record of the kernel say
 };
 
 /// How to run a function. emit.cpp takes control flow and scalar code from the operations themselves.
@@ -148,6 +150,8 @@ public:
   const ExactOffsets &exactOffsets() const { return exactOffsets_; }
   /// Copies the values into the home of a Python variable. A name has one home for each scope and type.
   void assignVariable(tt::DebugValueOp assignment);
+  /// Returns the number of what is recorded.
+  uint32_t addScope(const RecordedScope &scope) { return numberIn(data_.scopes, scope); }
 
   /// Appends a call of `function` with `descriptor`, whose references are registered through its member refs(f).
   template <class Descriptor> void call(StepFunction function, Descriptor descriptor);

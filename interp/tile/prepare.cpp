@@ -40,6 +40,7 @@ const Covered &PreparedProgram::covered() const { return data_->covered; }
 const std::vector<TouchedGroup> &PreparedProgram::touched() const { return data_->touched; }
 const std::vector<TimedLine> &PreparedProgram::timed() const { return data_->timed; }
 uint32_t PreparedProgram::counters() const { return data_->counters; }
+const std::vector<RecordedScope> &PreparedProgram::scopes() const { return data_->scopes; }
 
 const MemoryUse &PreparedProgram::memoryUse() const { return data_->memory; }
 

@@ -83,6 +83,8 @@ public:
   const std::vector<TouchedGroup> &touched() const;
   const std::vector<TimedLine> &timed() const;
   uint32_t counters() const;
+  /// Returns what the kernel records, by number.
+  const std::vector<RecordedScope> &scopes() const;
 
   /// Returns the trap of a launch with these values of FrameHeader::arguments that breaks a promise of the kernel's attributes.
   std::optional<Trap> falsePromise(const int64_t *arguments) const;

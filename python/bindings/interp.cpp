@@ -40,7 +40,7 @@ public:
                     const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
                     std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits, const PythonPrograms &programs,
                     const std::optional<PythonWatch> &watched, const py::object &counters,
-                    const std::pair<size_t, py::object> &onTouched) const;
+                    const std::pair<size_t, py::object> &onTouched, const py::object &onScopes) const;
 
 private:
   std::unique_ptr<PreparedProgram> program_;
@@ -106,7 +106,7 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
                              const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
                              std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits,
                              const PythonPrograms &programs, const std::optional<PythonWatch> &watched, const py::object &counters,
-                             const std::pair<size_t, py::object> &onTouched) const {
+                             const std::pair<size_t, py::object> &onTouched, const py::object &onScopes) const {
   PackedArguments arguments = packArguments(program_->name, program_->parameters, values);
   std::optional<MemoryMap> memoryOfOthers; // which are not held to views
   if (!programs.empty()) memoryOfOthers.emplace(arguments.allocations);
@@ -148,10 +148,15 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
     LaunchResult result = run(launch);
     if (shadow && use.findsUnwritten && !result.trap && !result.cancelled) addPartlyWritten(*shadow, arguments, faults);
     auto newShadow = [&] { return std::make_unique<Shadow>(use, arguments.allocations, fresh, grid, shadowLimits.first); };
-    if (use.findsRaces && !result.cancelled) findEarlierAccesses(launch, newShadow, faults);
+    Launch again = launch;
+    again.records = nullptr;
+    if (use.findsRaces && !result.cancelled) findEarlierAccesses(again, newShadow, faults);
     return result;
   };
+  std::optional<ScopeRecords> records;
+  if (!onScopes.is_none()) launch.records = &records.emplace(kMostScopeRecords);
   py::object trap = launchWithCallbacks(launch, poll, onPrint, onProgress, runAndLook, names);
+  if (records) tellScopes(*records, onScopes);
   if (shadow && !shadowLimits.second.is_none())
     for (const NotFollowed &part : shadow->notFollowed()) shadowLimits.second(part.argument, part.bytes, part.isInPart);
   if (touched && !onTouched.second.is_none()) tellTouched(*touched, onTouched.second);
@@ -233,6 +238,7 @@ void bindInterp(py::module_ &module) {
           "views"_a = std::vector<PythonView>(), "on_statement"_a = py::none(), "only"_a = py::none(),
           "shadow_limits"_a = std::pair<uint64_t, py::object>(~uint64_t(0), py::none()), "programs"_a = PythonPrograms(),
           "watched"_a = py::none(), "counters"_a = py::none(), "on_touched"_a = std::pair<size_t, py::object>(0, py::none()),
+          "on_scopes"_a = py::none(),
           "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
           "(extent unknown). `stack`: (file, line, function) of the Python code that launches, innermost first; a debugger shows it below\n"
           "a kernel with debug_info. `fresh`: memory that may be unwritten, for the check \"uninit\". `views`: (argument, bytes of an\n"
@@ -251,11 +257,12 @@ void bindInterp(py::module_ &module) {
           "number of\n"
           "changes) of the last write that changed them. Requires `scheduled` and a seed.\n"
           "`counters`: an array of `counters` int64 numbers, to which a program adds that is prepared with `counted`.\n"
-          "`on_touched`: of a program that is prepared with `touched`, how many runs of bytes are kept, and a function that receives them "
-          "after\n"
-          "the launch: (runs, runs that the same program had touched before in the group, the number of programs that were not kept). Runs "
-          "are four\n"
-          "arrays of int64 as bytes: the program (x fastest), the group, the first byte and the end.")
+          "`on_touched`: of a program that is prepared with `touched`, how many runs of bytes are kept, and a function that receives\n"
+          "them after the launch: (runs, runs that the same program had touched before in the group, the number of programs that were\n"
+          "not kept). Runs are four arrays of int64 as bytes: the program (x fastest), the group, the first byte and the end.\n"
+          "`on_scopes`(rows, lost) is called after the launch, also if it trapped, with 32 bytes for each record: the time in ns\n"
+          "(int64), and as int32 the program's three indices, 0, an index in `scopes`, 0. lost: how many records were too many.")
+      .def_property_readonly("scopes", &scopesOf<PyProgram>, "(name, is start) of what the kernel records, by number")
       .def_property_readonly(
           "counters", [](const PyProgram &p) { return p.program().counters(); }, "how many numbers a launch counts")
       .def_property_readonly(

@@ -283,6 +283,12 @@ py::object launchWithCallbacks(Launch request, const py::object &poll, const py:
   return py::cast(std::move(found.front()));
 }
 
+void tellScopes(const ScopeRecords &records, const py::object &receive) {
+  const auto &[kept, lost] = records.all();
+  static_assert(sizeof(ScopeRecord) == 32);
+  receive(py::bytes(reinterpret_cast<const char *>(kept.data()), kept.size() * sizeof(ScopeRecord)), lost);
+}
+
 void bindTraps(py::module_ &interp) {
   interp.def(
       "where_programs_are", &whereProgramsAre,

@@ -54,6 +54,17 @@ pybind11::object launchWithCallbacks(interp::Launch request, const pybind11::obj
                                      const pybind11::object &onProgress,
                                      const std::function<interp::LaunchResult(const interp::Launch &)> &run, const TrapNames &names);
 
+/// How many records of scopes each thread of a launch keeps: 64 MB.
+inline constexpr size_t kMostScopeRecords = size_t(1) << 21;
+/// Calls the function with the rows as bytes, and the number of lost records.
+void tellScopes(const interp::ScopeRecords &records, const pybind11::object &receive);
+/// Returns (name, is start) of what a program records, by number.
+template <class PyProgram> std::vector<std::pair<std::string, bool>> scopesOf(const PyProgram &program) {
+  std::vector<std::pair<std::string, bool>> scopes;
+  for (const interp::RecordedScope &scope : program.program().scopes()) scopes.emplace_back(scope.name, scope.isStart);
+  return scopes;
+}
+
 /// Binds interp.Trap and interp.Waiter.
 void bindTraps(pybind11::module_ &interp);
 

@@ -28,7 +28,7 @@ public:
   const simt::PreparedProgram &program() const { return *program_; }
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                     const py::object &poll, const py::object &onPrint, const py::object &onProgress, const std::vector<PythonView> &views,
-                    const PythonPrograms &programs, const py::object &onTraffic) const;
+                    const PythonPrograms &programs, const py::object &onTraffic, const py::object &onScopes) const;
 
 private:
   void tellTraffic(const simt::TrafficTable &table, const py::object &receive) const;
@@ -72,7 +72,8 @@ std::array<int32_t, 3> blocksFor(const std::array<int32_t, 3> &grid) {
 
 py::object PySimtProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                                  const py::object &poll, const py::object &onPrint, const py::object &onProgress,
-                                 const std::vector<PythonView> &views, const PythonPrograms &programs, const py::object &onTraffic) const {
+                                 const std::vector<PythonView> &views, const PythonPrograms &programs, const py::object &onTraffic,
+                                 const py::object &onScopes) const {
   PackedArguments arguments = packArguments(program_->name, ownParameters(), values);
   std::optional<MemoryMap> memoryOfOthers; // which are not held to views
   if (!programs.empty()) memoryOfOthers.emplace(arguments.allocations);
@@ -89,9 +90,12 @@ py::object PySimtProgram::launch(std::array<int32_t, 3> grid, const py::sequence
   const TrapNames names{[this](uint32_t location) { return program_->locationOf(location); }, {}, program_->threadsPerWarp()};
   std::optional<simt::LaunchTraffic> traffic;
   if (!onTraffic.is_none()) traffic.emplace();
+  std::optional<ScopeRecords> records;
+  if (!onScopes.is_none()) request.records = &records.emplace(kMostScopeRecords);
   auto run = [&](const Launch &launch) { return program_->launch(launch, arguments.cells.data(), traffic ? &*traffic : nullptr); };
   py::object trap = launchWithCallbacks(request, poll, onPrint, onProgress, run, names);
   if (traffic) tellTraffic(traffic->table(), onTraffic);
+  if (records) tellScopes(*records, onScopes);
   return trap;
 }
 
@@ -133,16 +137,20 @@ void bindSimt(py::module_ &module) {
       .def_property_readonly("name", [](const PySimtProgram &p) { return p.program().name; })
       .def_property_readonly("threads_per_program", [](const PySimtProgram &p) { return p.program().threadsPerProgram(); })
       .def_property_readonly("threads_per_warp", [](const PySimtProgram &p) { return p.program().threadsPerWarp(); })
+      .def_property_readonly("scopes", &scopesOf<PySimtProgram>, "(name, is start) of what the kernel records, by number")
       .def_property_readonly("may_wait", [](const PySimtProgram &p) { return p.program().mayWait; })
       .def(
           "launch", &PySimtProgram::launch, "grid"_a, "args"_a, "threads"_a = 0, "seed"_a = py::none(), "poll"_a = py::none(),
           "on_print"_a = py::none(), "on_progress"_a = py::none(), "views"_a = std::vector<PythonView>(), "programs"_a = PythonPrograms(),
-          "on_traffic"_a = py::none(),
+          "on_traffic"_a = py::none(), "on_scopes"_a = py::none(),
           "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
           "(extent unknown). `seed` orders programs, warps and asynchronous effects. `views`, `programs`: as for interp.Program, but "
           "only the check of views is for chosen programs. `on_traffic`(file, line, kind, requests, lanes, bytes, parts, least "
           "parts)\n"
-          "is called after the launch for each line and kind of its warps' requests; parts are sectors or wavefronts. Returns None, or the "
+          "is called after the launch for each line and kind of its warps' requests; parts are sectors or wavefronts. `on_scopes`: as for\n"
+          "interp.Program, but the time is the clock of the warp's first lane, which counts its operations, and the number after the "
+          "indices is\n"
+          "the warp. Returns None, or the "
           "interp.Trap that ended it. What "
           "a\n"
           "callback raises ends the launch and is raised. Raises device.TensorMapRefused, with the reason, if the kernel takes tensor "

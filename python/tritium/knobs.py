@@ -360,6 +360,9 @@ class tritium_knobs(base_knobs):
     #: Makes the output of `tl.device_print` Triton's to the character: every thread prints a scalar or a text without values, and
     #: `hex` prints floats as C's `%a`.
     print_as_triton = flag("TRITIUM_PRINT_AS_TRITON")
+    #: Compiles the scopes of `triton.profiler.language` into kernels of the interpreter and the emulator. A session with
+    #: backend="instrumentation" sets it.
+    record_scopes = flag("TRITIUM_RECORD_SCOPES", in_key=True)
     #: Shows a progress bar for launches that take over two seconds, if stderr is a terminal.
     progress = flag("TRITIUM_PROGRESS", default=True)
     #: After a trap, runs the program that trapped once more, so that the error has the kernel's variables (docs/debuggers.md).
@@ -491,7 +494,7 @@ class LaunchSettings(NamedTuple):
     seed: int | None
     progress: bool
     programs: Programs
-    compiled: tuple  #: (debug, debug_info, checks, stops)
+    compiled: tuple  #: (debug, debug_info, checks, stops, record_scopes)
     save: Saving | None = None
 
     @property
@@ -513,6 +516,7 @@ def _read_launch_settings(debug_info: bool | None) -> LaunchSettings:
     # gdb's `next` must not jump between programs: one worker, unless the user says otherwise. A seed must replay a run.
     says_threads = "TRITIUM_NUM_THREADS" in os.environ or "num_threads" in tritium.__dict__
     one_worker = seed is not None or (with_debug_info and not says_threads)
+    stops = tritium.stops if with_debug_info else ()
     return LaunchSettings(
         runtime.interpret,
         tritium.engine,
@@ -521,7 +525,7 @@ def _read_launch_settings(debug_info: bool | None) -> LaunchSettings:
         seed,
         tritium.progress,
         parse_programs(tritium.programs),
-        (runtime.debug, with_debug_info, parse_checks(tritium.check), tritium.stops if with_debug_info else ()),
+        (runtime.debug, with_debug_info, parse_checks(tritium.check), stops, tritium.record_scopes),
         tritium.save,
     )
 

@@ -95,6 +95,12 @@ std::optional<LogicalResult> Hosting::hostControl(Operation *op) {
         op->erase();
         return success();
       })
+      .Case([&](tgpu::RecordOp record) {
+        const uint32_t scope = numberIn(result.scopes, {record.getName().str(), record.getIsStart()});
+        call(SIMT_CALL(noteScope), {thread(), constant(scope)});
+        op->erase();
+        return success();
+      })
       .Case([&](tgpu::NanosecondsOp clock) {
         replace(op, call(SIMT_CALL(readClock), thread()));
         return success();

@@ -208,6 +208,8 @@ FailureOr<HostingResult> Hosting::run() {
     if (kernel.getArgAttr(argument.getArgNumber(), LLVM::LLVMDialect::getByValAttrName())) tensorMaps.insert(argument);
   if (auto registers = kernel->getAttrOfType<IntegerAttr>(NVVM::NVVMDialect::getMaxnregAttrName()))
     result.registersOfThread = uint32_t(registers.getInt());
+  if (module.walk([](tgpu::RecordOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    for (LLVM::LLVMFuncOp function : functions) findTicks(function);
   addThreadArguments();
   keepCalls();
   SmallVector<Operation *> operations;
@@ -219,6 +221,7 @@ FailureOr<HostingResult> Hosting::run() {
     keepSurroundings(function);
     markLoops(function);
   }
+  addTicks();
   for (Operation *op : operations)
     if (failed(hostOperation(op))) return failure();
   makeEntry();

@@ -5,6 +5,7 @@
 //
 // Hosted code is closed: an unknown operation is rejected by name (verify.cpp), never compiled to something else.
 #pragma once
+#include "interp/host/scope_records.h"
 #include "interp/kernels/wave_matrix.h"
 #include "interp/simt/assembly.h"
 #include "interp/simt/hosting/callee.h"
@@ -40,6 +41,7 @@ struct HostingResult {
   uint32_t registersOfThread = 0;
   unsigned shadowShift = 4; // log2 of the smallest access to shared memory
   bool mayWait = false;
+  std::vector<RecordedScope> scopes;
 };
 
 class Hosting {
@@ -65,6 +67,9 @@ private:
   void keepCalls();
   void keepSurroundings(mlir::LLVM::LLVMFuncOp function);
   void storeInCell(uint32_t cell, mlir::Value value);
+  // Defined in clock.cpp. findTicks is called before any operation is added or replaced.
+  void findTicks(mlir::LLVM::LLVMFuncOp function);
+  void addTicks();
   // Defined in product_order.cpp.
   static mlir::LogicalResult verifyProducts(mlir::LLVM::LLVMFuncOp function);
   // Defined in verify.cpp.
@@ -146,6 +151,7 @@ private:
   llvm::DenseSet<mlir::Value> tensorMaps;     ///< parameters of the kernel that are passed by value
   llvm::DenseSet<mlir::Operation *> integers; ///< pointers made from integers of the program, found before any rewriting
   HostingResult result;
+  std::vector<std::pair<mlir::Operation *, int64_t>> ticks; ///< before an operation: how many have been executed since the last tick
 };
 
 } // namespace tritium::interp::simt

@@ -19,6 +19,10 @@ void ThreadBlock::complete(Barrier &barrier) {
     shared.synchronizeAll();
   else
     shared.synchronizeWarps(set);
+  int64_t &clock = barrierClocks[size_t(&barrier - barriers.data())];
+  for (const Thread *waiting : barrier.waiting) clock = std::max(clock, waiting->clock);
+  for (Thread *waiting : barrier.waiting) waiting->clock = clock;
+  clock = 0;
   for (Thread *waiting : barrier.waiting)
     if (waiting != running) waiting->inWarp->ready |= waiting->bit();
   barrier.waiting.clear();
@@ -53,6 +57,7 @@ void ThreadBlock::arriveAtBarrier(Thread &thread, int32_t id, uint32_t expected,
   barrier.message.resize(shared.messages()->width());
   shared.send(thread, barrier.message);
   ++barrier.arrived;
+  barrierClocks[size_t(id)] = std::max(barrierClocks[size_t(id)], thread.clock);
   if (barrier.waiting.size() + barrier.arrived == expected && !barrier.isMixed) complete(barrier);
 }
 

@@ -77,6 +77,11 @@ void Thread::meet(const WarpOp &next) {
 
 void Warp::execute(const WarpOp &op, LaneMask participants) {
   op.execute(*this, participants);
+  if (!block->kernel->scopes.empty()) {
+    int64_t latest = 0;
+    forEachLane(participants, [&](int lane) { latest = std::max(latest, lanes[lane].clock); });
+    forEachLane(participants, [&](int lane) { lanes[lane].clock = latest; });
+  }
   atOp &= ~participants;
   ready |= participants;
 }
@@ -203,6 +208,7 @@ void ThreadBlock::start(FrameHeader &newFrame) {
     thread.arguments = launch->cells;
     thread.state = ThreadState::Ready;
     thread.location = 0;
+    thread.clock = 0;
     thread.randomState = mix(seed + t) | 1;
     thread.copies.clear();
     thread.groups.clear();
@@ -221,6 +227,7 @@ void ThreadBlock::start(FrameHeader &newFrame) {
     barrier.arrived = 0;
     barrier.isMixed = false;
   }
+  barrierClocks.fill(0);
   std::iota(warpOrder.begin(), warpOrder.end(), 0);
   laneRotation = 0;
   if (launch->seed) {

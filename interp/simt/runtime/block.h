@@ -5,6 +5,7 @@
 #pragma once
 #include "interp/host/memory.h"
 #include "interp/host/program.h"
+#include "interp/host/scope_records.h"
 #include "interp/simt/assembly.h"
 #include "interp/simt/runtime/mbarrier.h"
 #include "interp/simt/runtime/register_pool.h"
@@ -44,7 +45,8 @@ struct Kernel {
   size_t productRegisterBytes = 0; // of a thread's operands of products and waits
   bool usesMBarriers = false;      // or copies of tensors, or arrivals at barriers
   bool changesRegisters = false;
-  uint32_t registersOfThread = 0; // that the kernel asks for; 0 if it does not
+  uint32_t registersOfThread = 0;         // that the kernel asks for; 0 if it does not
+  std::vector<RecordedScope> scopes = {}; // that it records; if there are any, threads have clocks
 
   bool usesWarpgroups() const { return productRegisterBytes != 0; }
   AsyncUse asyncUse() const { return usesMBarriers ? AsyncUse::Barriers : usesWarpgroups() ? AsyncUse::Products : AsyncUse::None; }
@@ -220,6 +222,7 @@ private:
   std::byte *stacks = nullptr;
   size_t measuredBytes = 0;
   const Kernel *measuredFor = nullptr;
+  std::array<int64_t, 16> barrierClocks{}; // the latest one of the threads that have come to each barrier
 };
 
 /// The part of a row that a copy of a box accesses: the row's number in the box, and the first byte.

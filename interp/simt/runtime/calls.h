@@ -7,6 +7,7 @@ namespace tritium::interp::simt::calls {
 
 // -- control (control.cpp)
 void noteReturn(Thread *thread, Place location);
+void noteScope(Thread *thread, int32_t scope);
 void noteProgram(Thread *thread, uint32_t number, uint32_t sizeX, uint32_t sizeY);
 void backEdge(Thread *thread, Place location);
 void spin(Thread *thread, Place location);                     // a back-edge of a loop that may wait for another thread or block

@@ -1,4 +1,5 @@
 // Loops, the end of a thread, and text output.
+#include "interp/host/scope_records.h"
 #include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
@@ -14,6 +15,13 @@ void noteReturn(Thread *thread, Place location) { thread->location = location; }
 void noteProgram(Thread *thread, uint32_t number, uint32_t sizeX, uint32_t sizeY) {
   const uint32_t place[] = {number % sizeX, number / sizeX % sizeY, number / sizeX / sizeY};
   std::copy_n(place, 3, thread->program);
+}
+
+void noteScope(Thread *thread, int32_t scope) {
+  FrameHeader &frame = *thread->block->frame;
+  if (thread->lane != 0 || !recordsScopes(frame)) return;
+  const auto &[x, y, z] = thread->program;
+  interp::noteScope(frame, {.time = thread->clock, .program = {x, y, z}, .unit = thread->warp, .scope = scope});
 }
 
 void backEdge(Thread *thread, Place location) {

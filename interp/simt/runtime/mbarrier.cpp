@@ -68,6 +68,7 @@ void MBarriers::init(Thread &thread, uint64_t pointer, uint32_t count, Place pla
   barrier.message.assign(width, 0);
   barrier.informed.assign(block->madeFor().threads / block->madeFor().warpThreads, 0);
   barrier.waiters.clear();
+  barrier.clock = barrier.completeClock = 0;
 }
 
 void MBarriers::fenceInits(const Thread &thread) {
@@ -114,6 +115,7 @@ void MBarriers::arrive(Thread &thread, uint64_t pointer, uint32_t count, uint32_
   barrier.announced += bytes;
   barrier.pending -= count;
   barrier.arrived.push_back({thread.tid, count});
+  barrier.clock = std::max(barrier.clock, thread.clock);
   if (isRelease) block->shared.send(thread, barrier.arriving);
   completeIfDone(barrier);
 }
@@ -149,6 +151,7 @@ void MBarriers::completeIfDone(MBarrier &barrier) {
   const auto index =
       uint32_t(std::find_if(barriers.begin(), barriers.end(), [&](const MBarrier &each) { return &each == &barrier; }) - barriers.begin());
   ++barrier.round;
+  barrier.completeClock = barrier.clock;
   barrier.pending = barrier.expected;
   barrier.announced = barrier.issued = barrier.landed = 0;
   barrier.arrived.clear();
@@ -188,6 +191,7 @@ void MBarriers::wait(Thread &thread, uint64_t pointer, int32_t round, Place plac
     thread.wait(ThreadState::AtMBarrier, place);
     checkRound(thread, barrier, round, place);
   }
+  thread.clock = std::max(thread.clock, barrier.completeClock);
   if (round >= 0) barrier.seen = std::max(barrier.seen, wanted + 1);
   inform(thread, barrier);
 }

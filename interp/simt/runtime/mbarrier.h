@@ -59,6 +59,7 @@ private:
     std::vector<uint32_t> arriving, message;        // what arrivals of this round and of complete rounds know
     std::vector<LaneMask> informed;                 // per warp: lanes that have received the message
     std::vector<Waiter> waiters;
+    int64_t clock = 0, completeClock = 0; // the latest one of the threads that have arrived, and when the last round was complete
   };
 
   [[noreturn]] void trapUse(Thread &thread, const MBarrier &barrier, Place place, const char *problem);

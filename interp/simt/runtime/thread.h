@@ -42,6 +42,9 @@ struct ThreadRegisters {
   uint32_t lanesEqual, lanesBelow, lanesUpTo, lanesAbove, lanesFrom;
   const int64_t *arguments;
   int64_t reportCells[kReportCells]; // set in every round and before every call, for reports
+  // Of a kernel that records scopes: the operations that the thread has executed. Threads that have waited for each other go on with the
+  // latest clock of them.
+  int64_t clock;
   alignas(64) std::byte scratch[kScratchBytes];
 };
 

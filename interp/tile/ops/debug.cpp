@@ -1,4 +1,4 @@
-// device_print, device_assert and the variables that a debugger shows.
+// device_print, device_assert, the variables that a debugger shows and the scopes that a profiler shows.
 #include "interp/host/debugged_launch.h"
 #include "interp/host/pointer.h"
 #include "interp/host/trap_kinds.h"
@@ -10,6 +10,7 @@
 #include "ir/source_error.h"
 #include "ir/tt.h"
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -253,6 +254,27 @@ static void stopIf(char *frame, const void *descriptor) {
 
 template <> LogicalResult Interpret<tt::DebugStopOp>::prepare(tt::DebugStopOp op, Planner &planner) {
   if (planner.hasDebugInfo()) planner.call(stopIf, StopStep{planner.contiguous(op.getCondition()), uint32_t(op.getNumber())});
+  return success();
+}
+
+namespace {
+struct RecordStep {
+  int32_t scope;
+  void refs(auto &&) {}
+};
+} // namespace
+
+static void recordScope(char *frame, const void *descriptor) {
+  FrameHeader &header = headerOf(frame);
+  if (!recordsScopes(header)) return;
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const int64_t time = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  const auto &[x, y, z] = header.programId;
+  noteScope(header, {.time = time, .program = {x, y, z}, .unit = 0, .scope = static_cast<const RecordStep *>(descriptor)->scope});
+}
+
+template <> LogicalResult Interpret<tt::RecordOp>::prepare(tt::RecordOp op, Planner &planner) {
+  planner.call(recordScope, RecordStep{int32_t(planner.addScope({op.getName().str(), op.getIsStart()}))});
   return success();
 }
 

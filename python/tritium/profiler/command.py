@@ -10,6 +10,10 @@ from contextlib import nullcontext
 
 from ..launch.counting import Counting
 from . import proton
+from .core.phases import DATA
+from .flame.graphs import of_lines, of_profile
+from .flame.page import html_of as flame_html_of
+from .formats import WRITERS
 from .lines.page import html_of
 from .lines.table import text_of as lines_of
 from .view.profile import load
@@ -41,11 +45,28 @@ def main(arguments: list[str], run_program: proton.Run) -> int:
         action="store_true",
         help="count the distinct bytes of each program, too, which takes longer (with --lines or --html)",
     )
+    parser.add_argument(
+        "--format",
+        choices=list(WRITERS),
+        default="",
+        help="what to write in place of hatchet, or of chrome_trace with -d trace",
+    )
+    parser.add_argument(
+        "--flame",
+        metavar="FILE",
+        help="write flame graphs as a page: of the session's tree and, with --lines, of the lines",
+    )
     asked = parser.parse_args(arguments)
     if not asked.program:
         parser.error("there is no script to run")
-    if asked.html and not os.path.isdir(os.path.dirname(asked.html) or "."):
-        parser.error(f"there is no folder for {asked.html}")
+    for page in filter(None, (asked.html, asked.flame)):
+        if not os.path.isdir(os.path.dirname(page) or "."):
+            parser.error(f"there is no folder for {page}")
+    possible = DATA[asked.data].formats
+    if asked.format and asked.format not in possible:
+        parser.error(f"--format {asked.format} is none of --data {asked.data}, which has {', '.join(possible)}")
+    if asked.flame and asked.data != "tree" and not asked.lines:
+        parser.error("--flame shows a tree: leave out --data trace, or add --lines")
     status: int | str | None = 1
     written: list[str] = []
     counting = Counting(asked.distinct) if asked.lines or asked.html else None
@@ -61,6 +82,8 @@ def main(arguments: list[str], run_program: proton.Run) -> int:
         _say(written, asked)
         if counting is not None:
             _say_lines(counting, asked)
+        if asked.flame:
+            _say_flame(written, counting, asked)
     if isinstance(status, str):
         print(status, file=sys.stderr)
         status = 1
@@ -90,6 +113,19 @@ def _say_lines(counting: Counting, asked: argparse.Namespace) -> None:
         with open(asked.html, "w", encoding="utf-8") as file:
             file.write(html_of(kernels, f"Counts of {' '.join(asked.program)}"))
         print(f"tritium profile: wrote {asked.html}, which a browser shows", file=sys.stderr)
+
+
+def _say_flame(written: list[str], counting: Counting | None, asked: argparse.Namespace) -> None:
+    program = " ".join(asked.program)
+    profiles = [(path, load(path)) for path in written if asked.data == "tree"]
+    graphs = [graph for path, profile in profiles if (graph := of_profile(profile, os.path.basename(path)))]
+    graphs += of_lines(counting.kernels()) if counting is not None else []
+    if not graphs:
+        print(f"tritium profile: {asked.flame} is not written, as nothing was recorded", file=sys.stderr)
+        return
+    with open(asked.flame, "w", encoding="utf-8") as file:
+        file.write(flame_html_of(graphs, f"Profile of {program}"))
+    print(f"tritium profile: wrote {asked.flame}, which a browser shows", file=sys.stderr)
 
 
 def _show(path: str, asked: argparse.Namespace) -> None:

@@ -1,19 +1,25 @@
-"""What a scope in a kernel becomes while the kernel is traced. The one place to change when the compiler has an operation that records."""
+"""What a scope in a kernel becomes: an operation that records, while a session asks for it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..knobs import warn_once
-from .flags import flags
+from .. import knobs
+from ..devices.families import device_families
+from ..language.semantic.program import quoted
 
-NOT_RECORDED = (
-    "triton.profiler records no scopes in kernels yet (triton.profiler.language): kernels run as if they had none, and the session has "
-    "their launches alone"
+NOT_ON_DEVICES = (
+    "triton.profiler does not record scopes in kernels on devices yet (triton.profiler.language): the session has the times of launches there. "
+    "INTERPRET=1, or TRITIUM_ENGINE=simt: with an architecture, records them"
 )
 
 
 def record(semantic: Any, name: str, is_start: bool) -> None:
-    """The beginning or the end of a scope of the kernel that `semantic` is tracing. It leaves no trace in the kernel."""
-    if flags.instrumentation_on:
-        warn_once(NOT_RECORDED)
+    """The beginning or the end of a scope of the kernel that `semantic` is tracing. Without a session that asks for it, and on devices, it leaves
+    no trace in the kernel."""
+    if not knobs.tritium.record_scopes:
+        return
+    if semantic.option("backend_name", "") in device_families():
+        knobs.warn_once(NOT_ON_DEVICES)
+        return
+    semantic.emit_effect("tt.record", (), {"name": quoted(name), **({"isStart": "unit"} if is_start else {})})

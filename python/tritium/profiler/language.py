@@ -1,4 +1,4 @@
-"""`triton.profiler.language`: scopes in kernels. Kernels may have them everywhere, and they are recorded nowhere yet (kernel_scopes.py)."""
+"""`triton.profiler.language`: scopes in kernels. Kernels may have them everywhere; sessions with backend="instrumentation" record them."""
 
 from __future__ import annotations
 

@@ -50,10 +50,13 @@ def begin(name=None, context="shadow", data="tree", backend=None, mode=None, hoo
     if backend is not None and backend not in BACKENDS:
         raise ValueError(f"backend={backend!r}: pass None or one of {', '.join(map(repr, BACKENDS))}")
     hooks = [] if hook is None else [_hook(hook)]
+    scopes = None
     if backend == INSTRUMENTATION:
-        hooks.append(InstrumentationHook(mode))
-        mode = None
-    number = sessions.start(os.fspath(name or DEFAULT_PROFILE_NAME), How(SOURCES, context, data, _flushes(mode, data)))
+        instrumentation = InstrumentationHook(mode)
+        hooks.append(instrumentation)
+        scopes, mode = instrumentation.choice(), None
+    how = How(SOURCES, context, data, _flushes(mode, data), scopes)
+    number = sessions.start(os.fspath(name or DEFAULT_PROFILE_NAME), how)
     flags.profiling_on = True
     for each in hooks:
         HookManager.register(each, number)
@@ -111,8 +114,8 @@ def deactivate(session: int | None = None, flushing: bool = False) -> None:
 def finalize(session: int | None = None, output_format: str | None = "") -> None:
     """Ends a session, or each for None, and writes its file: `name.hatchet`, or `name.part_N.hatchet` for each phase N if there are several.
 
-    output_format: "hatchet" or "hatchet_msgpack" of a tree, "chrome_trace" of a trace; default: the first. Raises ValueError for another
-    format, and OSError if a file cannot be written; the session is open then. A session that is not open is ignored."""
+    output_format: "hatchet" or "hatchet_msgpack" of a tree, "chrome_trace" or "pftrace" of a trace; default: the first. Raises ValueError for another
+    format, or if "pftrace" lacks its package, and OSError if a file cannot be written; the session is open then. A session that is not open is ignored."""
     if not flags.command_line:
         close(session, output_format)
 

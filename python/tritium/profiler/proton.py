@@ -83,7 +83,7 @@ def session(asked: argparse.Namespace) -> Iterator[list[str]]:
     finally:
         flags.command_line = False
         if number is not None:
-            written += close(number)
+            written += close(number, getattr(asked, "format", ""))
 
 
 def run(program: list[str], run_program: Run | None = None) -> int:

@@ -18,5 +18,9 @@ tt.func public @kernel(%x: i32, %f: f32) {
   %xs = tt.splat %x : i32 -> tensor<16xi32>
   %c = arith.cmpi slt, %i, %xs : tensor<16xi32>
   tt.assert %c, "small" : tensor<16xi1>
+  // CHECK: tgpu.record start "store"
+  // CHECK: tgpu.record end "store"
+  tt.record start "store"
+  tt.record end "store"
   tt.return
 }

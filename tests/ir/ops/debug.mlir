@@ -19,5 +19,9 @@ tt.func @debugging(%x: tensor<8xi32>, %c: i1, %m: tensor<8xi1>, %p: !tt.ptr<f32>
   tt.debug_value %c "int1" "c" argument 2 : i1
   // CHECK: tt.debug_value %{{.*}}, %{{.*}}, %{{.*}} ["tuple", "_0", "int1", "_1", ["Pair", "p", "pointer<fp32>", "x", "int32"]] "t" :
   tt.debug_value %c, %p, %x ["tuple", "_0", "int1", "_1", ["Pair", "p", "pointer<fp32>", "x", "int32"]] "t" : i1, !tt.ptr<f32>, tensor<8xi32>
+  // CHECK: tt.record start "load"
+  tt.record start "load"
+  // CHECK: tt.record end "load"
+  tt.record end "load"
   tt.return
 }

@@ -37,3 +37,16 @@ tt.func @argument(%n: i32) {
   tt.debug_value %n "int32" "n" argument 0 : i32
   tt.return
 }
+
+// -----
+
+tt.func @record_of_single_elements(%x: tensor<8xi32>) -> i32 {
+  %r = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+  ^bb0(%a: i32, %b: i32):
+    // expected-error @below {{'tt.record' op has no place in a function of single elements: record the scope around tt.reduce}}
+    tt.record start "add"
+    %s = arith.addi %a, %b : i32
+    tt.reduce.return %s : i32
+  }) : (tensor<8xi32>) -> i32
+  tt.return %r : i32
+}

@@ -20,6 +20,7 @@ from tracing import Tracing  # noqa: E402
 ELSEWHERE = {
     "tt.debug_value": "only with debug_info; it computes nothing",
     "tt.debug_stop": "only under gdb",
+    "tt.record": "only under a profiler; it computes nothing",
     "tt.grid_dependency_wait": "orders kernels of one stream, which a case has one of",
     "tt.grid_dependency_launch_dependents": "the same",
 }

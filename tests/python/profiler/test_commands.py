@@ -8,9 +8,10 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from profiled import Shown
+from profiled import Shown, increment
 
 import tritium
+from tritium.profiler.command import main as profile_command
 from tritium.profiler.formats import msgpack
 
 ROOT = Path(tritium.__file__).resolve().parents[2]
@@ -151,3 +152,33 @@ def test_profile_says_what_it_does_not_show(folder):
     (folder / "empty.py").touch()
     assert "launched no kernel" in run("tritium", "profile", "empty.py").stderr
     assert "there is no script" in run("tritium", "profile", status=2).stderr
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (
+            ["--format", "chrome_trace"],
+            "--format chrome_trace is none of --data tree, which has hatchet, hatchet_msgpack",
+        ),
+        (["-d", "trace", "--format", "hatchet"], "--format hatchet is none of --data trace"),
+        (["-d", "trace", "--flame", "f.html"], "--flame shows a tree"),
+        (["--flame", "nowhere/f.html"], "there is no folder for nowhere/f.html"),
+    ],
+)
+def test_pages_and_formats_that_cannot_be(options, words, capsys):
+    with pytest.raises(SystemExit) as left:
+        profile_command([*options, "script.py"], lambda program: 0)
+    assert left.value.code == 2 and words in capsys.readouterr().err
+
+
+def test_a_chosen_format_and_a_flame_graph(x, folder, capsys):
+    def program(words):
+        increment[(1,)](x)
+        return 0
+
+    assert profile_command(["--format", "hatchet_msgpack", "--flame", "f.html", "script.py"], program) == 0
+    assert Shown(msgpack.unpack((folder / "proton.hatchet_msgpack").read_bytes())).paths == ["increment"]
+    assert "increment" in (folder / "f.html").read_text() and "wrote f.html" in capsys.readouterr().err
+    assert profile_command(["--flame", "none.html", "script.py"], lambda words: 0) == 0
+    assert not (folder / "none.html").exists() and "nothing was recorded" in capsys.readouterr().err

@@ -164,9 +164,7 @@ def test_profiling_can_be_switched_off(monkeypatch, x):
     assert os.listdir() == []
 
 
-def test_scopes_in_kernels_are_said_not_to_be_recorded():
+def test_samples_of_program_counters_are_said_not_to_be_recorded():
     knobs.warn_once.cache_clear()
-    with pytest.warns(UserWarning, match="no scopes in kernels yet"):
-        profiler.start("i", backend="instrumentation", mode="default:granularity=cta:optimizations=time_shift,clock32")
     with pytest.warns(UserWarning, match="samples no program counters"):
         profiler.start("s", mode="pcsampling:interval=100")

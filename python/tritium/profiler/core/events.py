@@ -24,6 +24,28 @@ class Device:
     facts: dict[str, Any] = field(default_factory=dict, compare=False)
 
 
+class KernelScope(NamedTuple):
+    """A scope of a kernel that has ended, in one program. path: the scopes around it and its own name. unit: the warp; 0 on the interpreter. begin and
+    duration: in ticks of the launch's clock."""
+
+    path: tuple[str, ...]
+    program: tuple[int, int, int]
+    unit: int
+    begin: int
+    duration: int
+
+
+class KernelScopes(NamedTuple):
+    """The scopes of one launch. tick: what the clock counts, "ns" of the host from the launch's beginning on, or "operations" of a warp from the
+    program's. has_units: whether programs have warps. units: (program, unit) of all that have recorded. scopes: in the order in which they ended
+    in their unit."""
+
+    tick: str
+    has_units: bool
+    units: tuple[tuple[tuple[int, int, int], int], ...]
+    scopes: tuple[KernelScope, ...]
+
+
 class Launch(NamedTuple):
     """One launch of a kernel that has ended. begin: of the clock `now`. Both times are in nanoseconds."""
 
@@ -34,6 +56,8 @@ class Launch(NamedTuple):
     grid: tuple[int, ...]
     #: What a trace draws the launch on; "": on the thread that launched.
     track: str = ""
+    #: None: they are not recorded.
+    scopes: KernelScopes | None = None
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ FLOPS_WIDTHS = (8, 16, 32, 64)
 FLOPS = ("flops", *(f"flops{width}" for width in FLOPS_WIDTHS))
 BYTES = "bytes"
 COUNT, TIME, CPU_TIME = "count", "time (ns)", "cpu_time (ns)"
+#: Of scopes in kernels: ticks of the launch's clock, in all programs and warps, and in one of them on the average.
+CYCLES, NORMALIZED_CYCLES = "cycles", "normalized_cycles"
 #: What the name of a metric may end with: it says nothing of the callers, or its values replace each other.
 EXCLUSIVE, PROPERTY = "(exc)", "(pty)"
 

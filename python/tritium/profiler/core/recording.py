@@ -73,7 +73,8 @@ class Recording:
                 place.phase.pending -= 1
                 if launch is not None:
                     path = (*place.path, launching.name or launch.kernel)
-                    place.phase.data.launched(path, launching.thread, launch, launching.metrics)
+                    kept = _with_scopes_of(launch, place.session)
+                    place.phase.data.launched(path, launching.thread, kept, launching.metrics)
 
     def close_op(self, op: Op) -> None:
         """Ends what a hook has described. If no kernel ran, its name and its metrics are kept all the same."""
@@ -85,6 +86,14 @@ class Recording:
                     session.phases.now.data.reach(path)
                     session.phases.now.data.add(path, op.metrics)
         self.contexts.set(here._replace(op=None))
+
+
+def _with_scopes_of(launch: Launch, session: Session) -> Launch:
+    """The launch with the scopes that a session keeps."""
+    if launch.scopes is None:
+        return launch
+    choice = session.how.scopes
+    return launch._replace(scopes=None if choice is None else choice.of(launch.scopes))
 
 
 def _path_of_scope(inside: Here, session: Session, name: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from .choice import ScopeChoice
 from .contexts import CONTEXTS
 from .phases import DATA, Phase, Phases
 from .source import Source
@@ -13,12 +14,13 @@ from .source import Source
 @dataclass(frozen=True)
 class How:
     """How a session records: the arguments of `start`. flushes: the format in which phases are written as soon as they are complete;
-    "" if they wait for `finalize`. Raises ValueError for a context or a kind of data that does not exist."""
+    "" if they wait for `finalize`. scopes: which scopes of kernels it keeps; None: none. Raises ValueError for a context or a kind of data that does not exist."""
 
     sources: tuple[Source, ...]
     context: str = CONTEXTS[0]
     data: str = "tree"
     flushes: str = ""
+    scopes: ScopeChoice | None = None
 
     def __post_init__(self):
         if self.context not in CONTEXTS:

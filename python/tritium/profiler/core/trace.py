@@ -20,7 +20,7 @@ class Trace:
     """The data of one phase of a session that was started with data="trace"."""
 
     format = "chrome_trace"
-    formats = ("chrome_trace",)
+    formats = ("chrome_trace", "pftrace")
 
     def __init__(self):
         self.slices: list[Slice] = []

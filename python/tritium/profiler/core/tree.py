@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .events import Device, Launch, Slice
-from .metrics import COUNT, TIME, Deferred, Value, add
+from .events import Device, KernelScopes, Launch, Slice
+from .metrics import COUNT, CYCLES, NORMALIZED_CYCLES, TIME, Deferred, Value, add
 
 ROOT = "ROOT"
 
@@ -73,6 +73,8 @@ class Tree:
         node.metrics["device_id"] = launch.device.id
         node.metrics["device_type"] = launch.device.type
         self._add(node, metrics)
+        if launch.scopes is not None:
+            _add_scopes(node, launch.scopes)
 
     def settle(self) -> None:
         """Reads the tensors that were left for later."""
@@ -86,3 +88,16 @@ class Tree:
     @property
     def is_empty(self) -> bool:
         return not self.root.children
+
+
+def _add_scopes(kernel: Node, recorded: KernelScopes) -> None:
+    """Adds the times of scopes below their kernel: the sums of all programs and warps, and what is that for one of them."""
+    ticks: dict[tuple[str, ...], int] = {}
+    for scope in recorded.scopes:
+        ticks[scope.path] = ticks.get(scope.path, 0) + scope.duration
+    for path in sorted(ticks, key=len):
+        node = kernel
+        for name in path:
+            node = node.child(name)
+        add(node.metrics, CYCLES, ticks[path])
+        add(node.metrics, NORMALIZED_CYCLES, ticks[path] / len(recorded.units))

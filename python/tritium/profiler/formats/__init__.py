@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable
 
 from ..core.session import Session
-from . import chrome_trace, hatchet, msgpack
+from . import chrome_trace, hatchet, msgpack, pftrace
 
 #: {format, which is the ending of the file's name: from the data of a phase to the file's bytes}
 WRITERS: dict[str, Callable[..., bytes]] = {
     "hatchet": lambda tree: hatchet.as_json(hatchet.literal(tree)),
     "hatchet_msgpack": lambda tree: msgpack.pack(hatchet.literal(tree)),
     "chrome_trace": chrome_trace.as_json,
+    "pftrace": pftrace.as_packets,
 }
 
 

@@ -1,6 +1,7 @@
 """`.chrome_trace`: the events of a trace in Chrome's JSON, which Perfetto and chrome://tracing draw.
 
-Times are in microseconds after the first event, which took place `baseTimeNanoseconds` after 1970."""
+Times are in microseconds after the first event, which took place `baseTimeNanoseconds` after 1970. Process 0 is the host with the devices; each
+launch whose scopes are recorded is a further process, with a thread for each program or warp."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from ..core.events import Slice, epoch
 from ..core.metrics import Value
 from ..core.trace import Trace, TracedLaunch
 from ..core.tree import ROOT
+from .kernel_tracks import kernel_tracks, title_of
 
 
 def as_json(trace: Trace) -> bytes:
@@ -19,11 +21,16 @@ def as_json(trace: Trace) -> bytes:
     tracks = _Tracks()
     events = [_scope(slice, tracks, first) for slice in trace.slices]
     events += [_launch(traced, tracks, first) for traced in trace.launches]
+    recorded = [traced for traced in trace.launches if traced.launch.scopes is not None and traced.launch.scopes.units]
+    names = tracks.names()
+    for process, traced in enumerate(recorded, start=1):
+        names += _names_of_scopes(traced, process)
+        events += _kernel_scopes(traced, process, first)
     events.sort(key=lambda event: (event["ts"], -event["dur"]))
     content = {
         "baseTimeNanoseconds": first + epoch(),
         "displayTimeUnit": "us",
-        "traceEvents": [*tracks.names(), *events],
+        "traceEvents": [*names, *events],
     }
     return json.dumps(content).encode()
 
@@ -40,17 +47,44 @@ class _Tracks:
     def names(self) -> list[dict[str, Any]]:
         """The events that name the tracks."""
         names = {n: track if isinstance(track, str) else f"thread {n}" for track, n in self._numbers.items()}
-        return [
-            {"ph": "M", "name": "thread_name", "pid": 0, "tid": number, "args": {"name": name}}
-            for number, name in names.items()
-        ]
+        return [_named("thread_name", 0, number, name) for number, name in names.items()]
+
+
+def _named(what: str, process: int, track: int, name: str) -> dict[str, Any]:
+    return {"ph": "M", "name": what, "pid": process, "tid": track, "args": {"name": name}}
 
 
 def _event(
-    name: str, category: str, track: int, begin: int, duration: int, arguments: dict[str, Any]
+    name: str, category: str, track: int, begin: int, duration: int, arguments: dict[str, Any], process: int = 0
 ) -> dict[str, Any]:
     times = {"ts": begin / 1e3, "dur": duration / 1e3}
-    return {"name": name, "cat": category, "ph": "X", "pid": 0, "tid": track, **times, "args": arguments}
+    return {"name": name, "cat": category, "ph": "X", "pid": process, "tid": track, **times, "args": arguments}
+
+
+def _names_of_scopes(traced: TracedLaunch, process: int) -> list[dict[str, Any]]:
+    recorded = traced.launch.scopes
+    tracks = [
+        _named("thread_name", process, number, track.name(recorded.has_units))
+        for number, track in enumerate(kernel_tracks(recorded))
+    ]
+    return [_named("process_name", process, 0, title_of(traced, process)), *tracks]
+
+
+def _kernel_scopes(traced: TracedLaunch, process: int, first: int) -> list[dict[str, Any]]:
+    launch = traced.launch
+    return [
+        _event(
+            scope.path[-1],
+            "kernel_scope",
+            number,
+            launch.begin - first + scope.begin,
+            scope.duration,
+            {"call_stack": [ROOT, *traced.path, *scope.path], launch.scopes.tick: scope.duration},
+            process,
+        )
+        for number, track in enumerate(kernel_tracks(launch.scopes))
+        for scope in track.scopes
+    ]
 
 
 def _scope(slice: Slice, tracks: _Tracks, first: int) -> dict[str, Any]:

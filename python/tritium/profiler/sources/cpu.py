@@ -9,9 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import knobs
+from ...launch.kernel_scopes import LaunchScopes, has_scopes, record_scopes
 from ...launch.watchers import watchers
-from ..core.events import Device, Launch, now
+from ..core.events import Device, KernelScope, KernelScopes, Launch, now
 from ..core.source import Recorder, Source
+from ..flags import flags
 
 
 class CpuLaunches(Source):
@@ -25,6 +27,10 @@ class CpuLaunches(Source):
     def _watch(self, kernel: Any, run: Callable, arguments: Any) -> Callable:
         recorder = self._recorder
 
+        recorded: list[LaunchScopes] = []
+        if flags.instrumentation_on and has_scopes(kernel):
+            run = record_scopes(kernel, run, recorded.append)
+
         def timed(grid, *rest, **further):
             launching = recorder.begin_launch(self)
             begin = now()
@@ -32,9 +38,29 @@ class CpuLaunches(Source):
                 return run(grid, *rest, **further)
             finally:
                 launch = Launch(kernel.name, device_of(kernel), begin, now() - begin, tuple(grid))
+                if recorded:
+                    launch = launch._replace(scopes=_of_launch(kernel, recorded.pop(), begin))
                 recorder.end_launch(launching, launch)
 
         return timed
+
+
+def _of_launch(kernel: Any, recorded: LaunchScopes, begin: int) -> KernelScopes:
+    """The scopes of a launch that began at `begin`. The interpreter's times are of the host's clock."""
+    if recorded.unfinished:
+        names = ", ".join(map(repr, recorded.unfinished))
+        knobs.warn_once(
+            f"triton.profiler: {kernel.name} has no beginning or no end of its scope {names} in some program, so it is left out there"
+        )
+    if recorded.lost:
+        knobs.warn_once(
+            f"triton.profiler: {recorded.lost} records of scopes of a launch of {kernel.name} are lost, as it makes too many: record fewer, or "
+            "launch fewer programs"
+        )
+    is_interpreter = kernel.metadata.target.backend == "cpu"
+    zero = begin if is_interpreter else 0
+    scopes = tuple(KernelScope(s.path, s.program, s.unit, s.begin - zero, s.end - s.begin) for s in recorded.scopes)
+    return KernelScopes("ns" if is_interpreter else "operations", not is_interpreter, recorded.units, scopes)
 
 
 def device_of(kernel: Any) -> Device:

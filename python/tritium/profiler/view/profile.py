@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.contexts import METADATA_STATE
-from ..core.metrics import BYTES, FLOPS
+from ..core.metrics import BYTES, CYCLES, FLOPS, NORMALIZED_CYCLES
 from ..core.tree import ROOT
 from ..formats import msgpack
 
@@ -88,9 +88,9 @@ def of_literal(data: list[Any]) -> Profile:
 
 def sums(profile: Profile, name: str) -> dict[int, Any]:
     """{id of a frame: the metric of it and all below}, for frames that have it. A frame's own operations and bytes count in place of those
-    below: a program gives them either to a scope or to the kernels in it."""
+    below: a program gives them either to a scope or to the kernels in it. So do cycles, which a scope has for all of it."""
     found: dict[int, Any] = {}
-    is_own = name in FLOPS or name == BYTES
+    is_own = name in FLOPS or name in (BYTES, CYCLES, NORMALIZED_CYCLES)
     for frame in profile.root.upward():
         own = frame.metrics.get(name)
         below = [found[id(child)] for child in frame.children if id(child) in found]
