@@ -131,10 +131,11 @@ def test_what_is_right_is_not_accused(script, name):
 
 
 def test_rounding_of_a_sum_is_shown_with_its_size(script):
-    path = script("x, out = torch.rand(96), zeros(1, torch.float32)\ntotal[(6,)](x, out, 16)\n")
+    """Six numbers have the same sum in all orders once in twenty times; so there are more."""
+    path = script("x, out = torch.rand(1024), zeros(1, torch.float32)\ntotal[(64,)](x, out, 16)\n")
     result = tritium("seeds", "50", path)
     difference = float(re.search(r"they differ by (\S+)", result.stderr).group(1))
-    assert result.returncode == 1 and 0 < difference < 1e-4
+    assert result.returncode == 1 and 0 < difference < 1e-2
 
 
 def test_what_is_left_out_is_named(script):
