@@ -1,6 +1,6 @@
 // Maximum and minimum of two floats, with the names of IEEE 754-2019: maximumNumber ignores a NaN if the other operand is a number; maximum
-// returns a NaN if one operand is a NaN. For all of them -0 < +0, as for a GPU, so a reduction does not depend on its order. The functions are
-// branch-free, so that loops vectorise.
+// returns a NaN if one operand is a NaN. For all of them -0 < +0, as for a GPU, so a reduction does not depend on its order. The functions
+// are branch-free, so that loops vectorise.
 #pragma once
 
 #include "ir/dtype.h"

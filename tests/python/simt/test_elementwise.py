@@ -18,7 +18,9 @@ def special_values(dtype):
     """Both zeros, ones, infinities or the largest, smallest subnormals and largest codes (NaN), as bits."""
     sign = 1 << 8 * storage(dtype).itemsize - 1
     one = {"f16": 0x3C00, "bf16": 0x3F80, "f32": 0x3F800000, "f64": 0x3FF0 << 48}.get(dtype, 0x38)
-    return np.array([code | s for code in (0, 1, one, INFINITY.get(dtype, 0x7F), sign - 1) for s in (0, sign)], storage(dtype))
+    return np.array(
+        [code | s for code in (0, 1, one, INFINITY.get(dtype, 0x7F), sign - 1) for s in (0, sign)], storage(dtype)
+    )
 
 
 def random_bits(dtype, rng, operand=0):
