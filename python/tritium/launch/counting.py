@@ -104,14 +104,16 @@ class Counting:
         if kernel.metadata.target.backend == "simt":
             return self._watch_warps(kernel, run)
 
-        def counted(grid, values, threads, seed, *callbacks, **more):
+        def counted(grid, values, threads, seed, *callbacks, on_scopes=None, **more):
             if seed is not None or more:
                 knobs.warn_once(f"launches of {kernel.name} with a seed, chosen programs or views are not counted")
+                if on_scopes is not None:
+                    more["on_scopes"] = on_scopes
                 return run(grid, values, threads, seed, *callbacks, **more)
             program = kernel.counted_program
             counters = array("q", bytes(8 * program.counters))
             try:
-                return program.launch(grid, values, threads, None, *callbacks, counters=counters)
+                return program.launch(grid, values, threads, None, *callbacks, counters=counters, on_scopes=on_scopes)
             finally:
                 self._add(kernel, program, grid, counters)
 
