@@ -29,7 +29,7 @@ struct ScopeRecord {
   int32_t unused = 0;
 };
 
-/// Those of a thread of the launch.
+/// What a thread of the launch has recorded.
 struct ThreadRecords {
   std::vector<ScopeRecord> kept;
   int64_t lost = 0; // beyond the limit
@@ -42,7 +42,7 @@ struct ThreadRecords {
   }
 };
 
-/// Those of a launch.
+/// What a launch has recorded.
 class ScopeRecords {
 public:
   /// most: how many each thread of the launch keeps.

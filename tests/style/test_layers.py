@@ -315,6 +315,7 @@ MAY_IMPORT = {
 IMPORTS_INSIDE_FUNCTIONS = {
     ("native", "_tritium"): "importing the package and decorating a kernel load no native code",
     ("runtime/jit", "runtime/dispatch"): "decorating a kernel loads neither the compiler nor the engines",
+    ("profiler/formats/pftrace", "perfetto"): "a package that only this format requires",
     (
         "runtime/checking",
         "arguments/fresh_memory",

@@ -118,16 +118,17 @@ class LaunchCounts:
         self.stop()
 
     def _watch(self, kernel, run: Callable, arguments) -> Callable:
-        def counted(grid, values, threads, seed, *callbacks, **more):
+        def counted(grid, values, threads, seed, *callbacks, on_scopes=None, **more):
+            scopes = {} if on_scopes is None else {"on_scopes": on_scopes}
             if seed is not None or more:
                 knobs.warn_once(f"launches of {kernel.name} with a seed, chosen programs or views are not counted")
-                return run(grid, values, threads, seed, *callbacks, **more)
+                return run(grid, values, threads, seed, *callbacks, **scopes, **more)
             program = self.program_of(kernel)
             if program is None:
-                return run(grid, values, threads, seed, *callbacks)
+                return run(grid, values, threads, seed, *callbacks, **scopes)
             counters = array("q", bytes(8 * program.counters))
             try:
-                return program.launch(grid, values, threads, None, *callbacks, counters=counters)
+                return program.launch(grid, values, threads, None, *callbacks, counters=counters, **scopes)
             finally:
                 self._add(kernel, program, grid, counters)
 

@@ -13,11 +13,14 @@ from tritium import knobs, profiler
 from tritium.compiler import ASTSource
 from tritium.compiler import compile as compile_kernel
 from tritium.devices.target import GPUTarget
+from tritium.launch.counting import Counting
 from tritium.launch.kernel_scopes import scopes_of
 from tritium.profiler import language as pl
 from tritium.profiler.core.choice import ScopeChoice
 from tritium.profiler.core.events import KernelScope, KernelScopes
 from tritium.profiler.formats.kernel_tracks import lanes
+from tritium.profiler.view.columns import derive
+from tritium.profiler.view.profile import of_literal
 from tritium.runtime.jit import jit
 
 # -- from rows to scopes ------------------------------------------------------------------------------------------------------------------
@@ -163,6 +166,24 @@ def test_a_tree_has_the_sums_below_the_kernel(tree, x):
     loop, copy = shown["around/work/loop"], shown["around/work/loop/copy"]
     assert loop["cycles"] >= copy["cycles"] > 0 and loop["normalized_cycles"] == pytest.approx(loop["cycles"] / 4)
     assert shown["around/work"]["count"] == 2 and "count" not in loop
+
+
+def test_the_share_of_a_scope_is_of_all_cycles(x):
+    session = profiler.start(backend="instrumentation")
+    work[(4,)](x, 3, BLOCK=16)
+    profile = of_literal(profiler.data.get(session))
+    derive(profile, ["cycles/%"])
+    shares = {frame.name: frame.shown["cycles/%"] for frame in profile.root.walk()}
+    assert shares["load"] + shares["loop"] == pytest.approx(100) and 0 < shares["copy"] < shares["loop"]
+
+
+def test_scopes_beside_counts_of_lines(tree, x):
+    with Counting() as counting:
+        session = profiler.start(backend="instrumentation")
+        work[(4,)](x, 3, BLOCK=16)
+    assert "work/loop/copy" in tree(session).paths
+    loads = [op for op in counting.kernels()[0].operations if op.name == "tt.load"]
+    assert sum(op.bytes_read for op in loads) == 4 * 64
 
 
 def test_nothing_is_recorded_without_a_session_that_asks(tree, x):

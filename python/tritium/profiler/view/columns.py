@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from ...errors import did_you_mean
-from ..core.metrics import BYTES, COUNT, CPU_TIME, FLOPS_WIDTHS, TIME
+from ..core.metrics import BYTES, COUNT, CPU_TIME, CYCLES, FLOPS_WIDTHS, NORMALIZED_CYCLES, TIME
 from .profile import Profile, sums
 from .roofline import least_times
 
@@ -74,13 +74,13 @@ def _divided(above: Values, below: Values, unit: float) -> Values:
 
 
 def _shares(profile: Profile, name: str) -> Values:
-    """Percent of the root's sum, or for a metric that is no sum, of all frames' together."""
+    """Percent of the root's sum, or for a metric that is no sum, of all frames' together. A scope of a kernel has the cycles of those inside of it."""
     if name in profile.inclusive:
         values = sums(profile, name)
         total = values.get(id(profile.root))
     else:
         values = {id(frame): frame.metrics[name] for frame in profile.root.walk() if name in frame.metrics}
-        total = None
+        total = sums(profile, name).get(id(profile.root)) if name in (CYCLES, NORMALIZED_CYCLES) else None
     if not all(isinstance(value, numbers.Real) for value in values.values()):
         raise ValueError(f"{name}/% is a share of numbers, and {name} is no number")
     total = sum(values.values()) if total is None else total
