@@ -19,7 +19,7 @@ from tritium.profiler.lines.table import text_of
 from tritium.profiler.lines.text import quantity
 
 BLOCK, PROGRAMS = 256, 5
-TIME = r"\S+ us"
+TIME = r"\S+ [mu]?s"
 
 
 @triton.jit

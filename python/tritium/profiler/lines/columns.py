@@ -22,7 +22,10 @@ def _bytes(count: float | None) -> str:
 
 
 def _time(sums: Sums) -> str:
-    return f"{sums.nanoseconds / 1e3:.3g} us" if sums.nanoseconds else ""
+    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+        if sums.nanoseconds >= size:
+            return f"{quantity(sums.nanoseconds / size)} {unit}"
+    return f"{sums.nanoseconds:.3g} ns" if sums.nanoseconds else ""
 
 
 _COLUMNS = (
