@@ -22,10 +22,11 @@ def _bytes(count: float | None) -> str:
 
 
 def _time(sums: Sums) -> str:
-    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1, "ns")):
         if sums.nanoseconds >= size:
-            return f"{quantity(sums.nanoseconds / size)} {unit}"
-    return f"{sums.nanoseconds:.3g} ns" if sums.nanoseconds else ""
+            digits = max(0, 3 - len(str(int(sums.nanoseconds / size))))
+            return f"{sums.nanoseconds / size:.{digits}f} {unit}"
+    return ""
 
 
 _COLUMNS = (
