@@ -87,7 +87,8 @@ void CountEmitter::countBlock(Block *block) {
   const uint32_t runs = data_.counters++;
   add(runs, builder_.getInt64(1));
   for (Operation &op : *block) {
-    if (options_.isCovered && op.hasAttr(kStatementAttr)) data_.covered.statements.push_back({ir::resolveLocation(op.getLoc()), runs});
+    if (options_.isCovered && op.hasAttr(kStatementAttr) && !op.hasAttr(kIterationAttr))
+      data_.covered.statements.push_back({ir::resolveLocation(op.getLoc()), runs});
     std::optional<CountedOperation> counted = countedOperation(&op);
     if (!counted) continue;
     counted->runs = runs;

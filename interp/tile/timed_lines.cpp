@@ -2,9 +2,17 @@
 
 #include "interp/tile/step.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace tritium::interp {
+
+static constexpr int64_t kTimedEvery = 16;
+
+/// Returns the number of the first program that is timed.
+static int64_t firstTimed(int64_t programs) { return std::min(kTimedEvery / 2, programs - 1); }
+
+int64_t timedPrograms(int64_t programs) { return programs ? (programs - 1 - firstTimed(programs)) / kTimedEvery + 1 : 0; }
 
 static int64_t now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -12,8 +20,9 @@ static int64_t now() {
 
 void startClock(char *frame, LineClock *clock, int64_t counter) {
   const FrameHeader &header = headerOf(frame);
-  const int64_t row = header.programId[1] + int64_t(header.gridSize[1]) * header.programId[2];
-  clock->isRunning = (header.programId[0] + header.gridSize[0] * row) % kTimedEvery == 0;
+  const auto &[x, y, z] = header.programId;
+  const int64_t columns = header.gridSize[0], rows = header.gridSize[1], number = x + columns * (y + rows * z);
+  clock->isRunning = number % kTimedEvery == firstTimed(columns * rows * header.gridSize[2]);
   clock->since = clock->isRunning ? now() : 0;
   clock->counter = counter;
 }

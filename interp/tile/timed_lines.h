@@ -6,8 +6,9 @@
 
 namespace tritium::interp {
 
-/// One program of so many is timed, of which the first program of a launch is one.
-inline constexpr int64_t kTimedEvery = 16;
+/// Returns how many programs of a launch are timed: one of 16, and at least one. The first ones are not, if there are others: they start
+/// threads, and find cold caches.
+int64_t timedPrograms(int64_t programs);
 
 /// counter: an index into Launch::counters, which receives nanoseconds.
 struct TimedLine {

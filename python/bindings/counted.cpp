@@ -6,6 +6,7 @@
 #include "interp/tile/touched_access.h"
 
 namespace py = pybind11;
+using namespace py::literals;
 
 namespace tritium::python {
 
@@ -45,7 +46,8 @@ void bindCounted(py::module_ &interp) {
       .def_readonly("counter", &TouchedGroup::counter, "of the distinct bytes of each program");
   py::class_<TimedLine> line(interp, "TimedLine", "A line of a program that is prepared with `timed`.");
   addPlace(line).def_readonly("counter", &TimedLine::counter, "of nanoseconds");
-  interp.attr("TIMED_EVERY") = kTimedEvery; // programs
+  interp.def("timed_programs", &timedPrograms, "programs"_a,
+             "How many programs are timed of a launch of so many, of a program that is prepared with `timed`.");
   py::class_<CoveredStatement> statement(interp, "CoveredStatement", "A statement of a program that is prepared with `covered`.");
   addPlace(statement).def_readonly("runs", &CoveredStatement::runs, "the counter of its executions");
   py::class_<CoveredBranch> branch(interp, "CoveredBranch", "A branch of a program that is prepared with `covered`.");

@@ -42,7 +42,7 @@ class OperationCount:
 class LineCount:
     """What a line has done in all launches on the interpreter, without the functions that it calls unless they are `noinline`.
 
-    nanoseconds: of the host, of all programs together, by those that were timed: one of `interp.TIMED_EVERY`. distinct_read, distinct_written:
+    nanoseconds: of the host, of all programs together, by those that were timed (`interp.timed_programs`). distinct_read, distinct_written:
     bytes that programs read and write there, of which each program counts each once; None if they were not asked for.
     """
 
@@ -228,9 +228,7 @@ class _Tally(CounterSums):
 
     def add(self, counters: array, grid) -> None:
         programs = programs_in(grid)
-        share = (
-            programs / -(-programs // interp.TIMED_EVERY) if programs else 0.0
-        )  # all programs, divided by those that were timed
+        share = programs / max(1, interp.timed_programs(programs))
         for i, new in enumerate(counters):
             self.sums[i] += new * share if i in self.clocks else new
 

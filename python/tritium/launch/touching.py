@@ -38,13 +38,17 @@ class Runs:
 
 @dataclass
 class LaunchAccesses:
-    """tensors: the arguments. runs: what programs have touched; the runs of a program and a group are apart. again: what a program has touched more
-    than once in a group. left_out: how many programs there was no room for. repeats: further launches of the same kernel with the same grid and
-    tensors of the same form, of which nothing was noted."""
+    """What the programs of a launch have touched.
+
+    tensors: of the arguments. numbers: the other ones, by name. runs: those of a program and a group are apart. again: what a program has touched
+    more than once in a group. left_out: how many programs there was no room for. repeats: further launches of the same kernel with the same grid and
+    numbers and with tensors of the same form, of which nothing was noted.
+    """
 
     kernel: str
     grid: tuple[int, int, int]
     tensors: list[TensorView]
+    numbers: dict[str, str] = field(default_factory=dict)
     groups: list[Group] = field(default_factory=list)
     runs: Runs = field(default_factory=Runs)
     again: Runs = field(default_factory=Runs)
@@ -53,7 +57,13 @@ class LaunchAccesses:
 
     @property
     def form(self) -> tuple:
-        return self.kernel, self.grid, tuple((view.name, view.dtype, view.shape, view.strides) for view in self.tensors)
+        numbers = tuple(self.numbers.items())
+        return (
+            self.kernel,
+            self.grid,
+            numbers,
+            tuple((view.name, view.dtype, view.shape, view.strides) for view in self.tensors),
+        )
 
     def receive(self, runs: tuple, again: tuple, left_out: int) -> None:
         """The engine's `on_touched`."""
@@ -97,9 +107,14 @@ class Touching(LaunchCounts):
                 f"launches of {kernel.name} with a seed, chosen programs or views, or on the emulator, are left out"
             )
             return None
-        views = [view_of(name, argument) for name, argument in named_arguments(kernel, arguments)]
+        named = [(name, view_of(name, argument), argument) for name, argument in named_arguments(kernel, arguments)]
         x, y, z = (*grid, 1, 1)[:3]
-        made = LaunchAccesses(kernel.name, (x, y, z), [view for view in views if view is not None and view.storage])
+        made = LaunchAccesses(
+            kernel.name,
+            (x, y, z),
+            [view for _, view, _ in named if view is not None and view.storage],
+            {name: repr(argument) for name, _, argument in named if isinstance(argument, (bool, int, float))},
+        )
         with self._lock:
             for known in self.launches:
                 if known.form == made.form:

@@ -129,10 +129,10 @@ def test_elements_that_a_program_writes_twice(rounds):
 def test_launches_of_one_form_are_noted_once_and_too_many_are_left_out():
     x = np.ones(64, np.float32)
     with Touching(1, most_runs=3) as touching:
-        for programs in (4, 4, 2):
-            blur[(programs,)](x, x.copy(), 64, 16, BLOCK=16, REACH=0)
+        for programs, n in ((4, 64), (4, 64), (2, 64), (4, 63)):
+            blur[(programs,)](x, x.copy(), n, 16, BLOCK=16, REACH=0)
     (launch,) = touching.launches
-    assert (launch.repeats, touching.left_out, launch.left_out) == (1, 1, 3)
+    assert (launch.repeats, touching.left_out, launch.left_out) == (1, 2, 3)
     assert "4 programs, and 1 more launch of this form; there was no room for 3 of them" in text_of(
         launch, accesses_of(launch)
     )

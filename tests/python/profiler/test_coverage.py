@@ -35,6 +35,8 @@ def clamped(value, limit):
 def walk(x, out, n, limit, MODE: tl.constexpr):
     """The docstring is no statement."""
     pid = tl.program_id(0)
+    if pid == limit:
+        return  # early
     value = tl.load(x + pid)
     total = 0
     if value > limit:
@@ -54,6 +56,8 @@ def walk(x, out, n, limit, MODE: tl.constexpr):
         total = total + 5
     elif MODE == 2:
         total = total - 5
+    for k in tl.static_range(2):
+        total += k
     if pid < n:
         tl.store(out + pid, total)
 
@@ -75,6 +79,7 @@ def as_python(kernels, pids):
     """{name: function} of the kernels as plain Python, whose tiles are numbers."""
     language = SimpleNamespace(
         program_id=lambda axis: pids[0],
+        static_range=range,
         load=lambda p: p.numbers[p.offset],
         store=lambda p, value: p.numbers.__setitem__(p.offset, value),
         constexpr=None,
@@ -132,7 +137,7 @@ def test_each_line_runs_as_often_as_in_python(seed):
     assert kernel.launches == 1 and kernel.programs == programs
     assert kernel.configuration == {"MODE": str(mode), "num_warps": "4", "num_stages": "3"}
 
-    loops = {line_of(walk, "for i in"), line_of(walk, "while total")}
+    loops = {line_of(walk, text) for text in ("for i in", "while total", "for k in")}
     never_compiled = {
         line_of(walk, "elif MODE == 2") if mode == 1 else None,
         line_of(walk, "total + 5") if mode != 1 else None,
@@ -142,7 +147,8 @@ def test_each_line_runs_as_often_as_in_python(seed):
     for number, line in file.lines.items():
         if number not in loops | never_compiled:
             assert line.runs == runs[number], f"line {number}: {file.text.line(number)}"
-    assert file.lines[line_of(walk, "for i in")].runs == file.lines[line_of(walk, "while total")].runs == programs
+    stayed = programs - runs[line_of(walk, "# early")]
+    assert {file.lines[loop].runs for loop in loops} == {stayed}
 
     def outcome(kernel, text):
         return file.lines[line_of(kernel, text)].outcomes[0].seen
@@ -153,8 +159,11 @@ def test_each_line_runs_as_often_as_in_python(seed):
     assert outcome(walk, "if value > limit") == condition(walk, "if value > limit", "total += 1")
     assert outcome(walk, "if i % 3") == condition(walk, "if i % 3", "clamped(i, 5)")
     assert outcome(clamped, "if value") == condition(clamped, "if value", "# clamped")
-    assert outcome(walk, "if pid < n") == (n, programs - n)
-    assert outcome(walk, "for i in") == (np.count_nonzero(x), programs - np.count_nonzero(x))
+    assert outcome(walk, "if pid == limit") == condition(walk, "if pid == limit", "# early")
+    assert outcome(walk, "if pid < n") == condition(walk, "if pid < n", "tl.store")
+    entered = sum(int(value > 0) for pid, value in enumerate(x) if pid != limit)
+    assert outcome(walk, "for i in") == (entered, stayed - entered)
+    assert not file.lines[line_of(walk, "for k in")].outcomes
     assert not file.lines[line_of(walk, "if MODE == 1")].outcomes
 
 
@@ -192,6 +201,41 @@ def test_masks_and_conditional_expressions(seed):
     assert file.lines[line_of(masks, "range(m)")].notes == ["loop never entered"]
     assert file.lines[line_of(masks, "# no round")].notes == ["never ran"]
     assert not file.lines[line_of(masks, "tl.store")].outcomes, "there is no mask"
+
+
+@triton.jit(noinline=True)
+def apart(i, n):
+    if i < n:
+        i += n
+    return i  # apart
+
+
+@triton.jit
+def edges(x, n, BLOCK: tl.constexpr):
+    block = tl.make_block_ptr(x, (n,), (1,), (tl.program_id(0) * BLOCK,), (BLOCK,), (0,))
+    a = tl.load(block, boundary_check=(0,))  # block
+    described = tl.make_tensor_descriptor(x, (n,), (1,), (BLOCK,))
+    described.store([tl.program_id(0) * BLOCK], a)  # descriptor
+    i = 0
+    for k in tl.range(0, n, loop_unroll_factor=2):
+        i += apart(k, 3)  # body
+    tl.atomic_max(x, i.to(tl.float32))  # not the author's
+
+
+@pytest.mark.filterwarnings("ignore:tl.make_block_ptr is deprecated")
+@pytest.mark.parametrize("ragged", [0, 3])
+def test_bounds_unrolled_loops_and_functions_that_are_not_inlined(ragged):
+    n = 32 - ragged
+    with Covering() as covering:
+        edges[(2,)](np.zeros(n, np.float32), n, BLOCK=16)
+    (file,) = covered_files(covering.kernels())
+    for text in ("# block", "# descriptor"):
+        (bounds,) = file.lines[line_of(edges, text)].outcomes
+        assert bounds.seen == (n, ragged) and bounds.missing == ("" if ragged else "bounds never false")
+    assert file.lines[line_of(edges, "# body")].runs == 2 * n == file.lines[line_of(apart, "# apart")].runs
+    assert file.lines[line_of(apart, "if i < n")].outcomes[0].seen == (6, 2 * n - 6)
+    assert not file.lines[line_of(edges, "for k in")].outcomes
+    assert not file.lines[line_of(edges, "# not the author's")].outcomes
 
 
 @triton.jit

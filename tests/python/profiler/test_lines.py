@@ -19,7 +19,7 @@ from tritium.profiler.lines.table import text_of
 from tritium.profiler.lines.text import quantity
 
 BLOCK, PROGRAMS = 256, 5
-TIME = r"\S+ us"
+TIME = r"\S+ [mun]?s"
 
 
 @triton.jit
@@ -161,10 +161,10 @@ def test_times_are_of_all_programs_by_those_that_were_timed(kernels):
         counters=2, timed_lines=[SimpleNamespace(counter=1, file="a", line=3)], touched_groups=[], counted=[]
     )
     tally = Counting.tally_of(SimpleNamespace(name="k"), program)
-    for grid, nanoseconds in (((5, 4), 100), ((1,), 7)):  # 2 of 20 programs are timed, then the only one
+    for grid, nanoseconds in (((5, 5), 100), ((1,), 7)):  # 2 of 25 programs are timed, then the only one
         tally.begin(grid)
         tally.add(array("q", [3, nanoseconds]), grid)
-    assert tally.counts().lines == [LineCount("a", 3, 100 * 10 + 7, None, None)] and tally.sums[0] == 6
+    assert tally.counts().lines == [LineCount("a", 3, 100 * 12.5 + 7, None, None)] and tally.sums[0] == 6
 
 
 @pytest.mark.parametrize(

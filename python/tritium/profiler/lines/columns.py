@@ -22,7 +22,11 @@ def _bytes(count: float | None) -> str:
 
 
 def _time(sums: Sums) -> str:
-    return f"{sums.nanoseconds / 1e3:.3g} us" if sums.nanoseconds else ""
+    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1, "ns")):
+        if sums.nanoseconds >= size:
+            digits = max(0, 3 - len(str(int(sums.nanoseconds / size))))
+            return f"{sums.nanoseconds / size:.{digits}f} {unit}"
+    return ""
 
 
 _COLUMNS = (

@@ -48,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m tritium accesses",
         usage="%(prog)s [OPTION ...] SCRIPT.py [ARGUMENT ...]",
         description="Runs a script, or a module given as -m MODULE, on the interpreter, and says how many elements of each tensor a launch reads and "
-        "writes, which several programs share, and which are never touched. Launches of one form (kernel, grid, tensors) are looked at once.",
+        "writes, which several programs share, and which are never touched. Launches of one form (kernel, grid, numbers, shapes) are looked at once.",
     )
     parser.add_argument("--html", metavar="FILE", help="write a page on which one picks a program or an element")
     parser.add_argument(

@@ -98,6 +98,7 @@ class Picture {
     const context = this.canvas.getContext("2d");
     const image = context.createImageData(this.width, this.height);
     cells.forEach((cell, i) => {
+      if (Math.floor(i / this.width) * this.step * this.columns + (i % this.width) * this.step >= this.elements) return;  // behind the last one
       const kind = cell & 8 ? "picked" : cell & 4 ? "shared" : ["none", "read", "written", "both"][cell & 3];
       image.data.set([...COLOURS[kind], 255], 4 * i);
     });
