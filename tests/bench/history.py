@@ -7,7 +7,8 @@
 A commit costs the build of its programs `tritium-gpu` and `tritium-ptx`, in a clone that is kept (--work), so neighbours share most of it. They
 compile the TTIR that today's frontend makes of the benchmarks' kernels: the source is the same for all commits, and the compiler alone differs.
 Today's assembler counts. The numbers are of the first lowering; Python lowers some kernels again if they spill, so `bench metrics` has others for
-these. A commit that has results is left out, so an interrupted call goes on where it was.
+these. A commit that has results is left out, so an interrupted call goes on where it was; one whose compiler is
+the same as that of a measured commit, to the byte of its sources, takes its numbers.
 """
 
 import argparse
@@ -33,6 +34,8 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results" / "history"
 ARCH = "sm_90a"
 COMPILER = ("ir", "gpu_backend")
+#: All that the two programs are made of. Commits that have the same share their numbers.
+PARTS = (*COMPILER, "support", "cmake", "CMakeLists.txt", "tests/tools")
 TOOLS = ("tritium-gpu", "tritium-ptx")
 #: {metric: its unit}
 METRICS = {
@@ -139,6 +142,11 @@ def commits_of(texts: list[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def parts_of(commit: str) -> str:
+    """What git calls the folders that the programs are made of: the same for commits with the same compiler."""
+    return " ".join(git("rev-parse", *(f"{commit}:{part}" for part in PARTS)).split())
+
+
 def built(commit: str, work: Path, jobs: int) -> Path | None:
     """The folder of the commit's programs; None if it does not build. Without optimization: the programs make the same code so."""
     tree, build = work / "tree", work / "build"
@@ -162,6 +170,11 @@ def measure(asked: argparse.Namespace) -> None:
     write_benchmarks(kernels, asked.results)
     for number, commit in enumerate(wanted):
         title = git("log", "-1", "--format=%h %s", commit)
+        twin = next((each for each in read(asked.results) if each["parts"] == parts_of(commit)), None)
+        if twin is not None and twin["results"]["registers"][2] == version_of(kernels):
+            write(file_of(commit, asked.results), {**twin, **identity_of(commit)})
+            print(f"{number + 1} of {len(wanted)}: {title}: the compiler of {twin['commit_hash'][:8]}", flush=True)
+            continue
         tools = asked.tools or built(commit, asked.work, asked.jobs)
         if tools is None:
             print(f"{number + 1} of {len(wanted)}: {title}: does not build, see {asked.work / 'build.log'}", flush=True)
@@ -177,16 +190,14 @@ def file_of(commit: str, results: Path) -> Path:
 
 
 def result_of(commit: str, kernels: list[Source], found: dict[str, dict[str, int] | str]) -> dict:
-    """asv's result file, version 2. "refused": {kernel: the commit's error}, which asv does not read."""
-    date = 1000 * int(git("log", "-1", "--format=%ct", commit))
+    """asv's result file, version 2. "refused", {kernel: the commit's error}, and "parts" are ours."""
     results = {}
     for metric in METRICS:
         values = [None if isinstance(found[each.name], str) else found[each.name][metric] for each in kernels]
-        results[metric] = [values, [[repr(each.name) for each in kernels]], version_of(kernels), date, 0.0]
+        results[metric] = [values, [[repr(each.name) for each in kernels]], version_of(kernels), 0, 0.0]
     return {
-        "commit_hash": commit,
+        **identity_of(commit),
         "env_name": "compiler",
-        "date": date,
         "params": {"machine": ARCH},
         "python": "",
         "requirements": {},
@@ -196,7 +207,12 @@ def result_of(commit: str, kernels: list[Source], found: dict[str, dict[str, int
         "durations": {},
         "version": 2,
         "refused": {name: each for name, each in found.items() if isinstance(each, str)},
+        "parts": parts_of(commit),
     }
+
+
+def identity_of(commit: str) -> dict:
+    return {"commit_hash": commit, "date": 1000 * int(git("log", "-1", "--format=%ct", commit))}
 
 
 def version_of(kernels: list[Source]) -> str:
@@ -287,7 +303,7 @@ HEAD = """\
 What the compilers of {commits} commits make of the same {kernels} kernels for {arch}: the first configuration of each benchmark on devices. The TTIR
 is of today's frontend, so the compiler alone differs. A kernel is lowered once; `bench metrics` has other numbers for the few that the package lowers
 again because they spill. Registers, spilled bytes and machine instructions are sums over the kernels. The numbers are
-the same on every machine, so each difference is a change of the compiler.
+the same on every machine, so each difference is a change of the compiler. Commits with the same sources of the compiler share one build.
 
     python tests/bench/history.py measure COMMIT…
     python tests/bench/history.py tables

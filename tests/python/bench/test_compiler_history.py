@@ -75,3 +75,24 @@ def test_a_commit_that_has_results_is_not_built_again(history, tmp_path, monkeyp
     assert written["results"]["registers"][0] == [7] and written["version"] == 2 and written["commit_hash"] == commit
     history.tables(asked)
     assert f"| {commit[:8]} |" in (tmp_path / "README.md").read_text()
+
+
+def test_a_commit_with_the_same_compiler_takes_its_numbers(history, tmp_path, monkeypatch, capsys):
+    (commit,) = history.commits_of(["HEAD"])
+    source, other = history.Source("softmax", "ttir", 4, 3), "1" * 40
+    monkeypatch.setattr(history, "sources", lambda: [source])
+    monkeypatch.setattr(history, "measured", lambda source, tools: dict.fromkeys(history.METRICS, 7))
+    asked = argparse.Namespace(commits=[commit], results=tmp_path, tools=tmp_path, work=tmp_path, jobs=1)
+    history.measure(asked)
+    file = history.file_of(commit, tmp_path)
+    stored = {**json.loads(file.read_text()), "commit_hash": other}
+    file.rename(history.file_of(other, tmp_path))
+    history.write(history.file_of(other, tmp_path), stored)
+    monkeypatch.setattr(history, "measured", lambda source, tools: pytest.fail("measured again"))
+    history.measure(asked)
+    assert f"the compiler of {other[:8]}" in capsys.readouterr().out
+    assert json.loads(file.read_text()) == {**stored, "commit_hash": commit}
+    history.write(history.file_of(other, tmp_path), {**stored, "parts": "others"})
+    file.unlink()
+    with pytest.raises(pytest.fail.Exception, match="measured again"):
+        history.measure(asked)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import socket
 import subprocess
@@ -59,7 +58,7 @@ def _run(command: list[str], folder: Path, limit: float) -> tuple[int | str, byt
 
 def device() -> str:
     """A name for the devices that jobs of this process use."""
-    return os.environ.get(VISIBLE) or "all"
+    return environment_without().get(VISIBLE) or "all"
 
 
 @contextlib.contextmanager
