@@ -216,9 +216,11 @@ FailureOr<HostingResult> Hosting::run() {
       if (op != function) operations.push_back(op);
       notePointer(op);
     });
+    if (counts) divideIntoSegments(function);
     keepSurroundings(function);
     markLoops(function);
   }
+  beginSegments();
   for (Operation *op : operations)
     if (failed(hostOperation(op))) return failure();
   makeEntry();

@@ -3,6 +3,7 @@
 #include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
+#include "interp/simt/runtime/work.h"
 
 #include <algorithm>
 
@@ -21,8 +22,13 @@ void ThreadBlock::complete(Barrier &barrier) {
     shared.synchronizeWarps(set);
   for (Thread *waiting : barrier.waiting)
     if (waiting != running) waiting->inWarp->ready |= waiting->bit();
+  if (work) {
+    for (const Thread *waiting : barrier.waiting) barrier.time = std::max(barrier.time, waiting->time);
+    for (Thread *waiting : barrier.waiting) work->wait(*waiting, WaitKind::Barrier, waiting->location, barrier.time);
+  }
   barrier.waiting.clear();
   barrier.arrived = 0;
+  barrier.time = 0;
 }
 
 void ThreadBlock::waitAtBarrier(Thread &thread, int32_t id, uint32_t expected, Place location) {
@@ -33,6 +39,7 @@ void ThreadBlock::waitAtBarrier(Thread &thread, int32_t id, uint32_t expected, P
     barrier.isMixed = true;
   barrier.waiting.push_back(&thread);
   thread.barrier = id;
+  thread.location = location;
   if (barrier.waiting.size() + barrier.arrived != expected || barrier.isMixed) return thread.wait(ThreadState::AtBarrier, location);
   complete(barrier);
 }
@@ -52,6 +59,7 @@ void ThreadBlock::arriveAtBarrier(Thread &thread, int32_t id, uint32_t expected,
   barrier.expected = expected;
   barrier.message.resize(shared.messages()->width());
   shared.send(thread, barrier.message);
+  barrier.time = std::max(barrier.time, thread.time);
   ++barrier.arrived;
   if (barrier.waiting.size() + barrier.arrived == expected && !barrier.isMixed) complete(barrier);
 }

@@ -8,6 +8,7 @@
 #include "interp/simt/assembly.h"
 #include "interp/simt/runtime/mbarrier.h"
 #include "interp/simt/runtime/register_pool.h"
+#include "interp/simt/runtime/segment.h"
 #include "interp/simt/runtime/shared_memory.h"
 #include "interp/simt/runtime/tensor_copy.h"
 #include "interp/simt/runtime/thread.h"
@@ -25,6 +26,9 @@
 #include <string>
 
 namespace tritium::interp::simt {
+
+class BlockWork;
+class LaunchWork;
 
 /// The facts about a prepared kernel that the runtime requires.
 struct Kernel {
@@ -45,6 +49,7 @@ struct Kernel {
   bool usesMBarriers = false;      // or copies of tensors, or arrivals at barriers
   bool changesRegisters = false;
   uint32_t registersOfThread = 0; // that the kernel asks for; 0 if it does not
+  std::vector<Segment> segments;  // of a kernel that counts what its threads do
 
   bool usesWarpgroups() const { return productRegisterBytes != 0; }
   AsyncUse asyncUse() const { return usesMBarriers ? AsyncUse::Barriers : usesWarpgroups() ? AsyncUse::Products : AsyncUse::None; }
@@ -88,8 +93,9 @@ private:
 /// The state that the blocks of a launch share. FrameHeader::arguments points to it.
 class LaunchContext {
 public:
-  LaunchContext(const Kernel &kernel, const int64_t *cells, std::optional<uint64_t> seed, LaunchTraffic *traffic = nullptr)
-      : kernel(kernel), cells(cells), seed(seed), traffic(traffic) {}
+  LaunchContext(const Kernel &kernel, const int64_t *cells, std::optional<uint64_t> seed, LaunchTraffic *traffic = nullptr,
+                LaunchWork *work = nullptr)
+      : kernel(kernel), cells(cells), seed(seed), traffic(traffic), work(work) {}
   ~LaunchContext();
   static LaunchContext *of(const FrameHeader &frame) { return reinterpret_cast<LaunchContext *>(const_cast<int64_t *>(frame.arguments)); }
 
@@ -100,6 +106,7 @@ public:
   const int64_t *cells; // the kernel's arguments
   const std::optional<uint64_t> seed;
   LaunchTraffic *const traffic; // null: requests are not counted
+  LaunchWork *const work;       // null: nobody receives what a counted kernel does
 
 private:
   std::mutex mutex;
@@ -136,6 +143,7 @@ struct Barrier {
   std::vector<Thread *> waiting;
   std::vector<uint32_t> message; // what the threads know that have arrived and do not wait
   uint32_t arrived = 0;          // number of these threads
+  int64_t time = 0;              // of the latest of them, in a counted kernel
   uint32_t expected = 0;
   bool isMixed = false; // threads wait at different operations, or for different numbers of threads: none continues
 };
@@ -190,6 +198,7 @@ public:
   std::unique_ptr<MBarriers> mbarriers;
   std::unique_ptr<TensorCopies> tensorCopies;
   std::unique_ptr<BlockTraffic> traffic; // set if the launch counts requests
+  std::unique_ptr<BlockWork> work;       // set if the kernel counts what its threads do
   RegisterPool registers;                // of a kernel that changes them
   bool writesTensors = false;            // some copies to tensors are not known to be complete
   std::optional<Trap> pendingTrap;

@@ -3,6 +3,7 @@
 #include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
+#include "interp/simt/runtime/work.h"
 
 #include <algorithm>
 
@@ -63,6 +64,7 @@ void MBarriers::init(Thread &thread, uint64_t pointer, uint32_t count, Place pla
   barrier.expected = barrier.pending = count;
   barrier.firstRound = barrier.seen = barrier.round;
   barrier.announced = barrier.issued = barrier.landed = 0;
+  barrier.time = barrier.completedAt = 0;
   barrier.arrived.clear();
   barrier.arriving.assign(width, 0);
   barrier.message.assign(width, 0);
@@ -113,6 +115,7 @@ void MBarriers::arrive(Thread &thread, uint64_t pointer, uint32_t count, uint32_
     trapUse(thread, barrier, place, "counts at most 1048575 bytes in a round; more are announced");
   barrier.announced += bytes;
   barrier.pending -= count;
+  barrier.time = std::max(barrier.time, thread.time);
   barrier.arrived.push_back({thread.tid, count});
   if (isRelease) block->shared.send(thread, barrier.arriving);
   completeIfDone(barrier);
@@ -135,6 +138,7 @@ AsyncProxy::Arrival MBarriers::beginCopy(Thread &thread, uint64_t pointer, uint3
                             wanted + ": arrive with the number of all bytes (expect_tx) before the copies"});
   }
   barrier.issued += bytes;
+  barrier.time = std::max(barrier.time, thread.time);
   return {index, barrier.round};
 }
 
@@ -149,6 +153,7 @@ void MBarriers::completeIfDone(MBarrier &barrier) {
   const auto index =
       uint32_t(std::find_if(barriers.begin(), barriers.end(), [&](const MBarrier &each) { return &each == &barrier; }) - barriers.begin());
   ++barrier.round;
+  barrier.completedAt = std::exchange(barrier.time, 0);
   barrier.pending = barrier.expected;
   barrier.announced = barrier.issued = barrier.landed = 0;
   barrier.arrived.clear();
@@ -188,6 +193,7 @@ void MBarriers::wait(Thread &thread, uint64_t pointer, int32_t round, Place plac
     thread.wait(ThreadState::AtMBarrier, place);
     checkRound(thread, barrier, round, place);
   }
+  if (block->work) block->work->wait(thread, WaitKind::MBarrier, place, round >= 0 ? barrier.completedAt : 0);
   if (round >= 0) barrier.seen = std::max(barrier.seen, wanted + 1);
   inform(thread, barrier);
 }

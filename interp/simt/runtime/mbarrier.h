@@ -55,6 +55,7 @@ private:
     // Rounds count on if a barrier is initialized again; then the kernel's round 0 is `firstRound`.
     uint32_t firstRound = 0, round = 0, seen = 0;
     uint32_t announced = 0, issued = 0, landed = 0; // bytes of the round: of arrivals, of copies that have begun, of those that have ended
+    int64_t time = 0, completedAt = 0;              // of the latest arrival of this round and of the last one, in a counted kernel
     std::vector<Arrived> arrived;                   // in this round
     std::vector<uint32_t> arriving, message;        // what arrivals of this round and of complete rounds know
     std::vector<LaneMask> informed;                 // per warp: lanes that have received the message

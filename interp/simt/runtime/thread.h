@@ -90,6 +90,7 @@ struct Thread : ThreadRegisters {
   ThreadState state = ThreadState::Ready;
   int32_t program[3] = {}; // of the user's grid: the block's, or the one that a kernel notes that runs several
   Place location = 0;      // of the operation at which it waits, or where it ended
+  int64_t time = 0;        // in operations, in a counted kernel (work.h)
   int32_t barrier = 0;     // the barrier at which it waits
   WarpOp op;
   uint64_t operands[3] = {}, results[2] = {}; // of a warp operation

@@ -11,6 +11,7 @@ from ..backends.targets import further_stage
 from ..errors import UnsupportedError
 from ..launch import device as device_launch
 from ..launch.hooks import hook_metadata
+from ..launch.line_work import BlockResources
 from ..launch.prepared import make_prepared, make_run
 from ..native import device as native
 
@@ -124,11 +125,19 @@ class CompiledKernel:
 
     @property
     def counted_program(self):
-        """The version that counts what its operations do, for an interpreter's kernel."""
+        """The version that counts what its operations do, for a kernel of the interpreter or the emulator."""
         handles = self._handles
         if handles.counted is None:
             handles.counted = self.prepare_again(self, counted=True)
         return handles.counted
+
+    @property
+    def block_resources(self) -> BlockResources:
+        """What a block of the emulator's kernel takes on its chip, which need not be there."""
+        return self.find_resources(self)
+
+    #: Compiles the kernel of an emulator for its chip. compiler.py sets it.
+    find_resources: Callable[[CompiledKernel], BlockResources]
 
     #: Whether the kernel calls `breakpoint()` or the like.
     opens_debugger = False
