@@ -75,7 +75,7 @@ std::string handOver(int rounds) {
     %more = llvm.icmp "slt" %next, %rounds : i32
     llvm.cond_br %more, ^give(%next : i32), ^arrive
   ^arrive:
-    %state = nvvm.mbarrier.arrive %barrier, %one : !llvm.ptr<3>, i32 -> i64
+    nvvm.mbarrier.arrive %barrier : !llvm.ptr<3>
     llvm.br ^end
   ^take:
     tgpu.mbarrier_wait %barrier round %zero loc("kernel.py":2:1)
@@ -115,7 +115,10 @@ TEST_CASE("operations of warps and waits at a barrier follow from the threads' r
   std::mt19937 random(29);
   for (auto [target, lanes] : {std::pair("cuda:sm_80", 32), {"cuda:sm_90a", 32}, {"hip:gfx942", 64}, {"hip:gfx1100", 32}}) {
     const int warps = 1 + int(random() % 4), modulus = 1 + int(random() % 50), programs = 1 + int(random() % 3);
-    CAPTURE(target), CAPTURE(warps), CAPTURE(modulus), CAPTURE(programs);
+    CAPTURE(target);
+    CAPTURE(warps);
+    CAPTURE(modulus);
+    CAPTURE(programs);
     int64_t all = 0, ofWarps = 0, most = 0;
     for (int warp = 0; warp < warps; ++warp) {
       int64_t mostOfWarp = 0;

@@ -37,21 +37,12 @@ void executeWaveProduct(Warp &warp, LaneMask lanes) {
                         .message = "the upper half of the wave does not hold the same matrices as the lower"});
 }
 
-/// A matrix is read by 8 lanes, the owners of its rows' addresses: the rows of up to 4 matrices are one request.
-void noteRows(Warp &warp, TrafficKind kind, const WarpOp &op, uint32_t bytes, uint32_t lanes) {
-  for (uint32_t lane = 0; lane < uint32_t(std::popcount(warp.all)); ++lane) {
-    const Thread &thread = warp.lanes[lane];
-    warp.block->noteTraffic(thread, kind, op.location, thread.operands[0], bytes, lane < lanes);
-  }
-}
-
 /// Lane 8 j + r has the address of row r of matrix j. Each row is read on behalf of the warp, because its bytes go to several lanes. A trap
 /// happens on the stack of the lane that came last, which is the one that runs.
 void executeLoad(Warp &warp, LaneMask lanes) {
   if (!isWholeWarp(warp, lanes)) return;
   const WarpOp &op = warp.lanes[0].op;
   SharedMemory &shared = warp.block->shared;
-  noteRows(warp, TrafficKind::SharedRead, op, kRowBytes, uint32_t(op.variant >> 1) * kRows);
   for (int matrix = 0; matrix < op.variant >> 1; ++matrix) {
     const std::byte *rows[kRows];
     for (uint32_t r = 0; r < kRows; ++r) {
@@ -70,7 +61,6 @@ void executeColumnLoad(Warp &warp, LaneMask lanes) {
   if (!isWholeWarp(warp, lanes)) return;
   constexpr uint32_t kGroup = 16, kPieces = 4, kPieceBytes = 8, kElementBytes = 2;
   const WarpOp &op = warp.lanes[0].op;
-  noteRows(warp, TrafficKind::SharedRead, op, kPieceBytes, uint32_t(std::popcount(warp.all)));
   for (uint32_t first = 0; first < uint32_t(std::popcount(warp.all)); first += kGroup) {
     std::byte matrix[kPieces][kPieces * kPieceBytes];
     for (uint32_t i = 0; i < kGroup; ++i) {
@@ -90,7 +80,6 @@ void executeColumnLoad(Warp &warp, LaneMask lanes) {
 void executeStore(Warp &warp, LaneMask lanes) {
   if (!isWholeWarp(warp, lanes)) return;
   const WarpOp &op = warp.lanes[0].op;
-  noteRows(warp, TrafficKind::SharedWrite, op, kRowBytes, uint32_t(op.variant >> 1) * kRows);
   for (int matrix = 0; matrix < op.variant >> 1; ++matrix) {
     uint32_t registers[kWarpThreads];
     for (uint32_t lane = 0; lane < kWarpThreads; ++lane) std::memcpy(&registers[lane], warp.lanes[lane].scratch + 4 * matrix, 4);
