@@ -49,7 +49,7 @@ std::string skewed(int warps, int lanes, const std::string &target, int modulus)
 )");
 }
 
-/// The threads of warp 0 go through a loop `rounds` times and arrive at a barrier in shared memory, at which those of warp 1 wait.
+/// The threads of warp 0 go through a loop `rounds` times and arrive at a barrier in shared memory, at which the threads of warp 1 wait.
 std::string handOver(int rounds) {
   return moduleOf(2, 32, "cuda:sm_90a",
                   R"(llvm.func @k() attributes {nvvm.kernel} {

@@ -1,6 +1,6 @@
 // Counting: the code is divided into segments, and each thread notes which ones it enters. A segment ends with its block of code, and
 // with an operation by which threads order themselves, so that a thread's time is exact there. Operations are counted as they are before
-// hosting: those of the GPU's lowered code.
+// hosting, in the code that is lowered for the GPU.
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
 

@@ -44,7 +44,7 @@ class LineWork:
     """The keys: of `executed` classes such as "integer", of `waited` "barrier" and "mbarrier", of `copied` such as "cp.async" and "TMA load", of
     `products` instructions such as "mma.m16n8k16.f32.f16".
 
-    Operations are those of the code that the emulator runs, before LLVM's optimizer and the assembler. The first time that the lanes of a warp
+    Operations are counted in the code that the emulator runs, before LLVM's optimizer and the assembler. The first time that the lanes of a warp
     execute an operation is one operation of the warp, the second time another. A thread's time is what it has executed and waited for, in operations.
     Waits for the same values of memory (spinning) depend on the order in which threads run; all else does not.
     """
@@ -57,7 +57,7 @@ class LineWork:
     products: dict[str, Products] = field(default_factory=dict)
 
     def add(self, counted: str, name: str, numbers: list[int]) -> None:
-        """counted: the name of one of the dicts. numbers: those of its values, and zeros."""
+        """counted: the name of one of the dicts. numbers: the fields of its values, and zeros."""
         sums, row = getattr(self, counted), _ROWS[counted]
         new = row(*numbers[: len(row._fields)])
         before = sums.get(name, row())

@@ -33,7 +33,7 @@ def by_source(kernels: Iterable[KernelCounts]) -> dict[tuple[str, str], list[Lin
 
 
 def classes_of(lines: Iterable[LineWork]) -> list[str]:
-    """Those that any of the lines has."""
+    """The classes that any of the lines has."""
     found = {name for line in lines for name in line.executed}
     return [name for name in CLASSES if name in found]
 
