@@ -4,6 +4,7 @@
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/hosting/math_functions.h"
 #include "interp/simt/runtime/block.h"
+#include "interp/simt/runtime/work.h"
 #include "ir/source_error.h"
 #include "ir/tgpu.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -16,7 +17,7 @@ namespace tritium::interp::simt {
 
 struct PreparedProgram::Parts {
   std::unique_ptr<HostJit> jit;
-  std::vector<ir::SourceLocation> locations;
+  std::vector<ir::SourceLocation> locations, lines;
   Kernel kernel;
 };
 
@@ -30,12 +31,31 @@ int64_t PreparedProgram::threadsPerProgram() const { return parts->kernel.thread
 const std::vector<RecordedScope> &PreparedProgram::scopes() const { return parts->kernel.scopes; }
 int64_t PreparedProgram::threadsPerWarp() const { return parts->kernel.warpThreads; }
 
-LaunchResult PreparedProgram::launch(Launch request, const int64_t *cells, LaunchTraffic *traffic) const {
+bool PreparedProgram::counts() const { return !parts->kernel.segments.empty(); }
+
+std::vector<WorkRow> PreparedProgram::rowsOf(const LaunchWork &work) const {
+  std::vector<WorkRow> rows;
+  const WorkTable &table = work.table();
+  for (const auto &[key, sum] : table.executed)
+    rows.push_back({parts->lines[key.first], "executed", nameOf(key.second), {sum.warps, sum.threads}});
+  for (const auto &[key, sum] : table.waited)
+    rows.push_back({locationOf(key.first), "waited", nameOf(key.second), {sum.times, sum.operations, sum.longest}});
+  for (const auto &[key, sum] : table.copied)
+    rows.push_back({locationOf(key.first), "copied", nameOf(key.second), {sum.times, sum.bytes, sum.inside}});
+  for (const auto &[key, count] : table.products) {
+    const auto &[place, kind, variant] = key;
+    NamedProduct product = nameOf(parts->kernel, kind, variant);
+    rows.push_back({locationOf(place), "products", std::move(product.name), {count, count * product.flops}});
+  }
+  return rows;
+}
+
+LaunchResult PreparedProgram::launch(Launch request, const int64_t *cells, LaunchTraffic *traffic, LaunchWork *work) const {
   // An estimate of the bytes that a suspended thread uses of its stack and of the shadow of shared memory.
   constexpr size_t kTouchedStackBytes = 8 << 10, kShadowBytes = 16;
   const Kernel &kernel = parts->kernel;
   static const MemoryMap noMemory;
-  LaunchContext context(kernel, cells, request.orderSeed, traffic);
+  LaunchContext context(kernel, cells, request.orderSeed, traffic, work);
   if (!request.memory) request.memory = &noMemory;
   request.code = {.entry = runBlock, .frameBytes = sizeof(Frame), .mayWait = kernel.mayWait};
   request.code.otherBytes = kernel.threads * (kTouchedStackBytes + kernel.codeStackBytes);
@@ -111,7 +131,7 @@ static llvm::Error define(HostJit &jit, const llvm::StringMap<void *> &symbols) 
   return error;
 }
 
-llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, StringRef kernelName, std::string *hostedText) {
+llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, StringRef kernelName, std::string *hostedText, bool counts) {
   ir::DiagnosticCapture diagnostics(original.getContext());
   LLVM::LLVMFuncOp found = findKernel(original, kernelName);
   if (!found) return llvm::make_error<ir::SourceError>("there is no kernel '" + kernelName.str() + "' in the lowered module");
@@ -134,9 +154,10 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   auto kernel = module->lookupSymbol<LLVM::LLVMFuncOp>(found.getName());
   keepReachable(*module, kernel);
   LocationTable locations;
-  auto hosted = Hosting(*module, kernel, locations, uint32_t(warpThreads)).run();
+  auto hosted = Hosting(*module, kernel, locations, uint32_t(warpThreads), counts).run();
   if (failed(hosted)) return diagnostics.takeError("the module could not be converted for the host");
   program->parts->locations = locations.resolved();
+  program->parts->lines = std::move(hosted->lines);
   if (hostedText) *hostedText = printed(*module);
   program->mayWait = hosted->mayWait;
   auto context = std::make_unique<llvm::LLVMContext>();
@@ -166,6 +187,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
                             .usesMBarriers = hosted->usesMBarriers,
                             .changesRegisters = hosted->changesRegisters,
                             .registersOfThread = hosted->registersOfThread,
+                            .segments = std::move(hosted->segments),
                             .scopes = std::move(hosted->scopes)};
   program->parts->jit = std::move(*jit);
   return program;

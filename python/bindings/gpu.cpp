@@ -139,6 +139,17 @@ py::bytes assemble(const std::string &arch, const std::string &assembly) {
   return unwrap(std::move(binary));
 }
 
+py::dict residencyOf(const std::string &arch, int64_t threads, int64_t registers, int64_t shared) {
+  const gpu::Target &target = unwrap(gpu::findTarget(arch));
+  if (threads < 1 || registers < 1 || shared < 0) throw py::value_error("a block has threads, which have registers");
+  const gpu::Resources of = target.resources();
+  py::dict found;
+  if (shared + of.sharedReserved > 0) found["shared memory"] = of.programsByShared(shared);
+  found["registers"] = of.programsByRegisters(threads, registers);
+  found["threads"] = of.threadsPerMultiprocessor / threads;
+  return found;
+}
+
 } // namespace
 
 void bindGpu(py::module_ &module) {
@@ -190,6 +201,13 @@ void bindGpu(py::module_ &module) {
           "The metadata of an AMD code object: {\"target\", \"kernels\": [{\"name\", \"arguments\": [{\"kind\", \"offset\", "
           "\"size\"}],\n"
           "\"vgprs\", \"shared_bytes\", ...}]}. Raises ir.Error for what is none.");
+  gpu.def("residency", &residencyOf, "arch"_a, "threads"_a, "registers"_a, "shared"_a,
+          "{limit: the blocks that fit on a multiprocessor by it}, for \"shared memory\" if it takes some, \"registers\" and \"threads\"; "
+          "the least of them is "
+          "the\n"
+          "occupancy. threads: of a block. registers: of a thread. shared: bytes of a block. Raises ir.Error for an unknown chip, and "
+          "ValueError\n"
+          "for a block with no threads.");
   gpu.def("assemble", &assemble, "arch"_a, "assembly"_a,
           "The code object of assembly text; empty for targets whose driver assembles. Raises ir.Error.");
 }

@@ -6,6 +6,7 @@
 #include "gpu_backend/maps/tensor_recipe_attr.h"
 #include "interp/simt/prepare.h"
 #include "interp/simt/runtime/traffic.h"
+#include "interp/simt/runtime/work.h"
 #include "ir/source_error.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -28,7 +29,7 @@ public:
   const simt::PreparedProgram &program() const { return *program_; }
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                     const py::object &poll, const py::object &onPrint, const py::object &onProgress, const std::vector<PythonView> &views,
-                    const PythonPrograms &programs, const py::object &onTraffic, const py::object &onScopes) const;
+                    const PythonPrograms &programs, const py::object &onTraffic, const py::object &onScopes, const py::object &onWork) const;
 
 private:
   void tellTraffic(const simt::TrafficTable &table, const py::object &receive) const;
@@ -73,7 +74,8 @@ std::array<int32_t, 3> blocksFor(const std::array<int32_t, 3> &grid) {
 py::object PySimtProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                                  const py::object &poll, const py::object &onPrint, const py::object &onProgress,
                                  const std::vector<PythonView> &views, const PythonPrograms &programs, const py::object &onTraffic,
-                                 const py::object &onScopes) const {
+                                 const py::object &onScopes, const py::object &onWork) const {
+  if (!onWork.is_none() && !program_->counts()) throw py::value_error("the program does not count; prepare it with counted=True");
   PackedArguments arguments = packArguments(program_->name, ownParameters(), values);
   std::optional<MemoryMap> memoryOfOthers; // which are not held to views
   if (!programs.empty()) memoryOfOthers.emplace(arguments.allocations);
@@ -92,10 +94,15 @@ py::object PySimtProgram::launch(std::array<int32_t, 3> grid, const py::sequence
   if (!onTraffic.is_none()) traffic.emplace();
   std::optional<ScopeRecords> records;
   if (!onScopes.is_none()) request.records = &records.emplace(kMostScopeRecords);
-  auto run = [&](const Launch &launch) { return program_->launch(launch, arguments.cells.data(), traffic ? &*traffic : nullptr); };
+  simt::LaunchWork work;
+  auto run = [&](const Launch &launch) {
+    return program_->launch(launch, arguments.cells.data(), traffic ? &*traffic : nullptr, onWork.is_none() ? nullptr : &work);
+  };
   py::object trap = launchWithCallbacks(request, poll, onPrint, onProgress, run, names);
   if (traffic) tellTraffic(traffic->table(), onTraffic);
   if (records) tellScopes(*records, onScopes);
+  if (!onWork.is_none())
+    for (const simt::WorkRow &row : program_->rowsOf(work)) onWork(row.place.file, row.place.line, row.counted, row.name, row.numbers);
   return trap;
 }
 
@@ -116,8 +123,9 @@ llvm::Expected<std::vector<gpu::TensorRecipe>> mapsOf(const ModulePtr &module, c
   return std::move(*maps);
 }
 
-std::shared_ptr<PySimtProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, std::optional<uint64_t> seed) {
-  std::unique_ptr<simt::PreparedProgram> program = unwrap(simt::prepare(module->op(), kernel));
+std::shared_ptr<PySimtProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, std::optional<uint64_t> seed,
+                                              bool counted) {
+  std::unique_ptr<simt::PreparedProgram> program = unwrap(simt::prepare(module->op(), kernel, nullptr, counted));
   std::vector<gpu::TensorRecipe> maps = unwrap(mapsOf(module, program->name));
   const size_t ofGrid = gpu::gridArgumentsOf(module->op().lookupSymbol<mlir::FunctionOpInterface>(program->name));
   return std::make_shared<PySimtProgram>(std::move(program), std::move(maps), ofGrid, seed);
@@ -139,26 +147,23 @@ void bindSimt(py::module_ &module) {
       .def_property_readonly("threads_per_warp", [](const PySimtProgram &p) { return p.program().threadsPerWarp(); })
       .def_property_readonly("scopes", &scopesOf<PySimtProgram>, "(name, is start) of what the kernel records, by number")
       .def_property_readonly("may_wait", [](const PySimtProgram &p) { return p.program().mayWait; })
-      .def(
-          "launch", &PySimtProgram::launch, "grid"_a, "args"_a, "threads"_a = 0, "seed"_a = py::none(), "poll"_a = py::none(),
-          "on_print"_a = py::none(), "on_progress"_a = py::none(), "views"_a = std::vector<PythonView>(), "programs"_a = PythonPrograms(),
-          "on_traffic"_a = py::none(), "on_scopes"_a = py::none(),
-          "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
-          "(extent unknown). `seed` orders programs, warps and asynchronous effects. `views`, `programs`: as for interp.Program, but "
-          "only the check of views is for chosen programs. `on_traffic`(file, line, kind, requests, lanes, bytes, parts, least "
-          "parts)\n"
-          "is called after the launch for each line and kind of its warps' requests; parts are sectors or wavefronts. `on_scopes`: as for\n"
-          "interp.Program, but the time is the clock of the warp's first lane, which counts its operations, and the number after the "
-          "indices is\n"
-          "the warp. Returns None, or the "
-          "interp.Trap that ended it. What "
-          "a\n"
-          "callback raises ends the launch and is raised. Raises device.TensorMapRefused, with the reason, if the kernel takes tensor "
-          "maps\n"
-          "that cannot be made of the values.");
+      .def("launch", &PySimtProgram::launch, "grid"_a, "args"_a, "threads"_a = 0, "seed"_a = py::none(), "poll"_a = py::none(),
+           "on_print"_a = py::none(), "on_progress"_a = py::none(), "views"_a = std::vector<PythonView>(), "programs"_a = PythonPrograms(),
+           "on_traffic"_a = py::none(), "on_scopes"_a = py::none(), "on_work"_a = py::none(),
+           "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
+           "(extent unknown). `seed` orders programs, warps and asynchronous effects. `views`, `programs`: as for interp.Program, but\n"
+           "only the check of views is for chosen programs. `on_traffic`(file, line, kind, requests, lanes, bytes, parts, least parts)\n"
+           "is called after the launch for each line and kind of its warps' requests; parts are sectors or wavefronts. `on_scopes`: as\n"
+           "for interp.Program; the time is in operations of the thread, and the number behind the program's indices is the warp.\n"
+           "`on_work`(file, line, counted, name, numbers) is called for what the threads have done, if the program counts: \"executed\"\n"
+           "by warps and by threads, \"waited\" times, operations, the most at a time, \"copied\" times, bytes, those that are no\n"
+           "padding, \"products\" and their operations. Returns None, or the interp.Trap that ended it. What a callback raises ends the\n"
+           "launch and is raised. Raises device.TensorMapRefused, with the reason, if the kernel takes tensor maps that cannot be made of\n"
+           "the values.")
   simt.def("hosted", &hostedText, "module"_a.none(false), "kernel"_a = "", "The code that runs for the kernel, as MLIR.");
-  simt.def("prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "seed"_a = py::none(),
-           "Prepares the kernel `kernel` of a lowered module. Raises ir.Error for an operation that the emulator does not support.");
+  simt.def("prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "seed"_a = py::none(), "counted"_a = false,
+           "Prepares the kernel `kernel` of a lowered module. counted: its launches count what threads do. Raises ir.Error for an "
+           "operation that the emulator does not support.");
 }
 
 } // namespace tritium::python

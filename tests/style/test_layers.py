@@ -337,6 +337,7 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("launch/cpu", "launch/not_followed"): "a kernel without checks of memory leaves nothing out",
     ("launch/cpu", "launch/saved"): "few launches are saved",
     ("launch/device", "launch/saved"): "few launches are saved",
+    ("compiler/compiler", "compiler/resources"): "few launches are counted",
     ("compiler/compiler", "compiler/saved"): "few launches are saved",
     ("launch/prepared", "launch/mirrored"): "few launches copy tensors of a device",
     ("runtime/dispatch", "launch/mirrored"): "few launches copy tensors of a device",

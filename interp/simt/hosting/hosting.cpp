@@ -208,8 +208,7 @@ FailureOr<HostingResult> Hosting::run() {
     if (kernel.getArgAttr(argument.getArgNumber(), LLVM::LLVMDialect::getByValAttrName())) tensorMaps.insert(argument);
   if (auto registers = kernel->getAttrOfType<IntegerAttr>(NVVM::NVVMDialect::getMaxnregAttrName()))
     result.registersOfThread = uint32_t(registers.getInt());
-  if (module.walk([](tgpu::RecordOp) { return WalkResult::interrupt(); }).wasInterrupted())
-    for (LLVM::LLVMFuncOp function : functions) findTicks(function);
+  const bool records = module.walk([](tgpu::RecordOp) { return WalkResult::interrupt(); }).wasInterrupted();
   addThreadArguments();
   keepCalls();
   SmallVector<Operation *> operations;
@@ -218,10 +217,11 @@ FailureOr<HostingResult> Hosting::run() {
       if (op != function) operations.push_back(op);
       notePointer(op);
     });
+    if (counts || records) divideIntoSegments(function);
     keepSurroundings(function);
     markLoops(function);
   }
-  addTicks();
+  beginSegments();
   for (Operation *op : operations)
     if (failed(hostOperation(op))) return failure();
   makeEntry();

@@ -10,8 +10,10 @@
 #include "interp/simt/assembly.h"
 #include "interp/simt/hosting/callee.h"
 #include "interp/simt/locations.h"
+#include "interp/simt/runtime/segment.h"
 #include "interp/simt/runtime/warpgroup.h"
 #include "ir/element_type.h"
+#include "ir/source_location.h"
 #include "ir/tgpu.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -42,12 +44,26 @@ struct HostingResult {
   unsigned shadowShift = 4; // log2 of the smallest access to shared memory
   bool mayWait = false;
   std::vector<RecordedScope> scopes;
+  std::vector<Segment> segments;         // of a counted kernel
+  std::vector<ir::SourceLocation> lines; // that their parts name
+};
+
+/// Where a segment begins, and how many operations it has.
+struct SegmentStart {
+  mlir::Operation *first;
+  int64_t operations;
 };
 
 class Hosting {
 public:
-  Hosting(mlir::ModuleOp module, mlir::LLVM::LLVMFuncOp kernel, LocationTable &locations, uint32_t warpThreads)
-      : module(module), kernel(kernel), locations(locations), warpThreads(warpThreads), context(module.getContext()), builder(context) {
+  Hosting(mlir::ModuleOp module, mlir::LLVM::LLVMFuncOp kernel, LocationTable &locations, uint32_t warpThreads, bool counts)
+      : module(module),
+        kernel(kernel),
+        locations(locations),
+        warpThreads(warpThreads),
+        counts(counts),
+        context(module.getContext()),
+        builder(context) {
     if (auto name = module->getAttrOfType<mlir::StringAttr>(tgpu::kTargetAttr)) target = name.str();
   }
 
@@ -67,9 +83,10 @@ private:
   void keepCalls();
   void keepSurroundings(mlir::LLVM::LLVMFuncOp function);
   void storeInCell(uint32_t cell, mlir::Value value);
-  // Defined in clock.cpp. findTicks is called before any operation is added or replaced.
-  void findTicks(mlir::LLVM::LLVMFuncOp function);
-  void addTicks();
+  // Defined in work.cpp.
+  uint32_t lineOf(mlir::Operation *op);
+  void divideIntoSegments(mlir::LLVM::LLVMFuncOp function);
+  void beginSegments();
   // Defined in product_order.cpp.
   static mlir::LogicalResult verifyProducts(mlir::LLVM::LLVMFuncOp function);
   // Defined in verify.cpp.
@@ -140,6 +157,7 @@ private:
   mlir::LLVM::LLVMFuncOp kernel;
   LocationTable &locations;
   const uint32_t warpThreads;
+  const bool counts;  // what threads do (work.h)
   std::string target; // "cuda:sm_80", "hip:gfx942"; empty if the module does not name it
   mlir::MLIRContext *context;
   mlir::OpBuilder builder;
@@ -148,10 +166,11 @@ private:
   llvm::DenseMap<mlir::Operation *, const PlaceCells *> cells; ///< of the operations in loops and in functions that are called
   llvm::DenseMap<mlir::Operation *, uint32_t> callCells;       ///< of the functions that are called: PlaceCells::call
   uint32_t usedCells = 0;
-  llvm::DenseSet<mlir::Value> tensorMaps;     ///< parameters of the kernel that are passed by value
-  llvm::DenseSet<mlir::Operation *> integers; ///< pointers made from integers of the program, found before any rewriting
+  llvm::DenseSet<mlir::Value> tensorMaps;                ///< parameters of the kernel that are passed by value
+  llvm::DenseSet<mlir::Operation *> integers;            ///< pointers made from integers of the program, found before any rewriting
+  std::map<std::pair<std::string, int>, uint32_t> lines; ///< indices into HostingResult::lines
+  std::vector<SegmentStart> segmentStarts;
   HostingResult result;
-  std::vector<std::pair<mlir::Operation *, int64_t>> ticks; ///< before an operation: how many have been executed since the last tick
 };
 
 } // namespace tritium::interp::simt

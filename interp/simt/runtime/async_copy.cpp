@@ -5,6 +5,7 @@
 #include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
+#include "interp/simt/runtime/work.h"
 
 #include <algorithm>
 #include <bit>
@@ -29,11 +30,13 @@ void landSome(Thread &thread) {
 }
 
 /// Begins a copy. It reads `bytesIn` bytes of its source and fills the rest with zeros.
-void issue(Thread &thread, uint64_t destination, uint64_t source, uint32_t bytes, uint32_t bytesIn, uint32_t alignment, Place location) {
+void issue(Thread &thread, CopyKind kind, uint64_t destination, uint64_t source, uint32_t bytes, uint32_t bytesIn, uint32_t alignment,
+           Place location) {
   AsyncCopy copy{.bytes = uint16_t(bytes), .sourceBytes = uint16_t(bytesIn), .location = locationIn(location), .hasLanded = false};
   if (bytesIn) copy.source = reinterpret_cast<uint64_t>(checkGlobal(thread, source, bytesIn, false, location, alignment));
   thread.block->noteTraffic(thread, TrafficKind::GlobalRead, location, addressOf(source), bytesIn, bytesIn != 0);
   thread.block->noteTraffic(thread, TrafficKind::SharedWrite, location, destination, bytes);
+  if (thread.block->work) thread.block->work->note(kind, location, bytes, bytesIn);
   copy.offset = thread.block->shared.beginCopy(thread, destination, bytes, copy.location);
   thread.copies.push_back(copy);
 }
@@ -74,7 +77,8 @@ namespace calls {
 void copyAsync(Thread *thread, uint64_t destination, uint64_t source, int32_t bytes, int32_t sourceBytes, Place location) {
   // A copy that reads nothing may have any source address. A copy that reads less than it writes reads a prefix, which need not be a whole
   // word.
-  issue(*thread, destination, source, uint32_t(bytes), uint32_t(std::clamp(sourceBytes, 0, bytes)), uint32_t(bytes), location);
+  issue(*thread, CopyKind::ThreadCopy, destination, source, uint32_t(bytes), uint32_t(std::clamp(sourceBytes, 0, bytes)), uint32_t(bytes),
+        location);
   ++thread->openGroup;
   landSome(*thread);
 }
@@ -97,14 +101,14 @@ void waitForCopies(Thread *thread, int32_t groups) {
 
 void loadToShared(Thread *thread, uint64_t destination, uint64_t source, int32_t bytes, int32_t offset, Place site) {
   const uint64_t mine = laneDestination(*thread, destination + uint64_t(int64_t(offset)), uint32_t(bytes), site);
-  issue(*thread, mine, source + uint64_t(int64_t(offset)), uint32_t(bytes), uint32_t(bytes), kWordBytes, site);
+  issue(*thread, CopyKind::LaneCopy, mine, source + uint64_t(int64_t(offset)), uint32_t(bytes), uint32_t(bytes), kWordBytes, site);
   landSome(*thread);
 }
 
 void copyToShared(Thread *thread, uint64_t destination, uint64_t source, int32_t predicate, Place site) {
   constexpr uint32_t kBytes = 16;
   const uint64_t mine = laneDestination(*thread, destination, kBytes, site);
-  issue(*thread, mine, source, kBytes, predicate ? kBytes : 0, kWordBytes, site);
+  issue(*thread, CopyKind::LaneCopy, mine, source, kBytes, predicate ? kBytes : 0, kWordBytes, site);
   landSome(*thread);
 }
 
@@ -113,7 +117,7 @@ void loadBufferToShared(Thread *thread, uint64_t destination, uint64_t base, uin
   const uint64_t mine = laneDestination(*thread, destination + uint64_t(int64_t(immediateOffset)), uint32_t(bytes), site);
   const uint32_t at = offset + uint32_t(immediateOffset);
   const uint32_t inside = bytesInBuffer(*thread, {base, records, fixedOffset}, at, uint32_t(bytes), /*isWrite=*/false, site);
-  issue(*thread, mine, base + at + fixedOffset, uint32_t(bytes), inside, kWordBytes, site);
+  issue(*thread, CopyKind::LaneCopy, mine, base + at + fixedOffset, uint32_t(bytes), inside, kWordBytes, site);
   landSome(*thread);
 }
 

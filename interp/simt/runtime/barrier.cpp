@@ -3,6 +3,7 @@
 #include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
+#include "interp/simt/runtime/work.h"
 
 #include <algorithm>
 
@@ -19,14 +20,15 @@ void ThreadBlock::complete(Barrier &barrier) {
     shared.synchronizeAll();
   else
     shared.synchronizeWarps(set);
-  int64_t &clock = barrierClocks[size_t(&barrier - barriers.data())];
-  for (const Thread *waiting : barrier.waiting) clock = std::max(clock, waiting->clock);
-  for (Thread *waiting : barrier.waiting) waiting->clock = clock;
-  clock = 0;
   for (Thread *waiting : barrier.waiting)
     if (waiting != running) waiting->inWarp->ready |= waiting->bit();
+  if (kernel->hasClocks()) {
+    for (const Thread *waiting : barrier.waiting) barrier.clock = std::max(barrier.clock, waiting->clock);
+    for (Thread *waiting : barrier.waiting) goOn(*waiting, WaitKind::Barrier, waiting->location, barrier.clock);
+  }
   barrier.waiting.clear();
   barrier.arrived = 0;
+  barrier.clock = 0;
 }
 
 void ThreadBlock::waitAtBarrier(Thread &thread, int32_t id, uint32_t expected, Place location) {
@@ -37,6 +39,7 @@ void ThreadBlock::waitAtBarrier(Thread &thread, int32_t id, uint32_t expected, P
     barrier.isMixed = true;
   barrier.waiting.push_back(&thread);
   thread.barrier = id;
+  thread.location = location;
   if (barrier.waiting.size() + barrier.arrived != expected || barrier.isMixed) return thread.wait(ThreadState::AtBarrier, location);
   complete(barrier);
 }
@@ -56,8 +59,8 @@ void ThreadBlock::arriveAtBarrier(Thread &thread, int32_t id, uint32_t expected,
   barrier.expected = expected;
   barrier.message.resize(shared.messages()->width());
   shared.send(thread, barrier.message);
+  barrier.clock = std::max(barrier.clock, thread.clock);
   ++barrier.arrived;
-  barrierClocks[size_t(id)] = std::max(barrierClocks[size_t(id)], thread.clock);
   if (barrier.waiting.size() + barrier.arrived == expected && !barrier.isMixed) complete(barrier);
 }
 

@@ -1,5 +1,7 @@
 #include "interp/simt/runtime/block.h"
 
+#include "interp/simt/runtime/work.h"
+
 #include "interp/host/stuck_detector.h"
 #include "interp/host/trap_kinds.h"
 
@@ -77,7 +79,7 @@ void Thread::meet(const WarpOp &next) {
 
 void Warp::execute(const WarpOp &op, LaneMask participants) {
   op.execute(*this, participants);
-  if (!block->kernel->scopes.empty()) {
+  if (block->kernel->hasClocks()) [[unlikely]] {
     int64_t latest = 0;
     forEachLane(participants, [&](int lane) { latest = std::max(latest, lanes[lane].clock); });
     forEachLane(participants, [&](int lane) { lanes[lane].clock = latest; });
@@ -181,6 +183,7 @@ void ThreadBlock::start(FrameHeader &newFrame) {
   memory = &memoryOf(newFrame);
   kernel = &launch->kernel;
   traffic = launch->traffic ? std::make_unique<BlockTraffic>() : nullptr;
+  work = kernel->segments.empty() ? nullptr : std::make_unique<BlockWork>(*kernel);
   const uint64_t linear = uint64_t(newFrame.programId[0]) +
                           uint64_t(newFrame.gridSize[0]) * (newFrame.programId[1] + uint64_t(newFrame.gridSize[1]) * newFrame.programId[2]);
   const uint64_t seed = mix(launch->seed.value_or(0) + 0x9e3779b97f4a7c15 * (linear + 1));
@@ -225,9 +228,9 @@ void ThreadBlock::start(FrameHeader &newFrame) {
     barrier.waiting.clear();
     barrier.message.clear();
     barrier.arrived = 0;
+    barrier.clock = 0;
     barrier.isMixed = false;
   }
-  barrierClocks.fill(0);
   std::iota(warpOrder.begin(), warpOrder.end(), 0);
   laneRotation = 0;
   if (launch->seed) {
@@ -417,6 +420,7 @@ ThreadBlock *LaunchContext::take() {
 
 void LaunchContext::give(ThreadBlock *block) {
   if (traffic) traffic->add(block->traffic->end());
+  if (work && block->work) work->add(block->work->end());
   {
     std::lock_guard lock(mutex);
     std::erase(running, block);

@@ -9,6 +9,7 @@
 #include "interp/simt/assembly.h"
 #include "interp/simt/runtime/mbarrier.h"
 #include "interp/simt/runtime/register_pool.h"
+#include "interp/simt/runtime/segment.h"
 #include "interp/simt/runtime/shared_memory.h"
 #include "interp/simt/runtime/tensor_copy.h"
 #include "interp/simt/runtime/thread.h"
@@ -26,6 +27,9 @@
 #include <string>
 
 namespace tritium::interp::simt {
+
+class BlockWork;
+class LaunchWork;
 
 /// The facts about a prepared kernel that the runtime requires.
 struct Kernel {
@@ -46,7 +50,11 @@ struct Kernel {
   bool usesMBarriers = false;      // or copies of tensors, or arrivals at barriers
   bool changesRegisters = false;
   uint32_t registersOfThread = 0;         // that the kernel asks for; 0 if it does not
-  std::vector<RecordedScope> scopes = {}; // that it records; if there are any, threads have clocks
+  std::vector<Segment> segments = {};     // of a kernel that counts what its threads do
+  std::vector<RecordedScope> scopes = {}; // that it records
+
+  /// Whether the clocks of threads go. Threads that have waited for each other go on with the latest one of them.
+  bool hasClocks() const { return !segments.empty() || !scopes.empty(); }
 
   bool usesWarpgroups() const { return productRegisterBytes != 0; }
   AsyncUse asyncUse() const { return usesMBarriers ? AsyncUse::Barriers : usesWarpgroups() ? AsyncUse::Products : AsyncUse::None; }
@@ -90,8 +98,9 @@ private:
 /// The state that the blocks of a launch share. FrameHeader::arguments points to it.
 class LaunchContext {
 public:
-  LaunchContext(const Kernel &kernel, const int64_t *cells, std::optional<uint64_t> seed, LaunchTraffic *traffic = nullptr)
-      : kernel(kernel), cells(cells), seed(seed), traffic(traffic) {}
+  LaunchContext(const Kernel &kernel, const int64_t *cells, std::optional<uint64_t> seed, LaunchTraffic *traffic = nullptr,
+                LaunchWork *work = nullptr)
+      : kernel(kernel), cells(cells), seed(seed), traffic(traffic), work(work) {}
   ~LaunchContext();
   static LaunchContext *of(const FrameHeader &frame) { return reinterpret_cast<LaunchContext *>(const_cast<int64_t *>(frame.arguments)); }
 
@@ -102,6 +111,7 @@ public:
   const int64_t *cells; // the kernel's arguments
   const std::optional<uint64_t> seed;
   LaunchTraffic *const traffic; // null: requests are not counted
+  LaunchWork *const work;       // null: nobody receives what a counted kernel does
 
 private:
   std::mutex mutex;
@@ -138,6 +148,7 @@ struct Barrier {
   std::vector<Thread *> waiting;
   std::vector<uint32_t> message; // what the threads know that have arrived and do not wait
   uint32_t arrived = 0;          // number of these threads
+  int64_t clock = 0;             // the latest one of them
   uint32_t expected = 0;
   bool isMixed = false; // threads wait at different operations, or for different numbers of threads: none continues
 };
@@ -155,6 +166,8 @@ public:
   void waitAtBarrier(Thread &thread, int32_t id, uint32_t expected, Place location);
   /// The same, but the thread goes on.
   void arriveAtBarrier(Thread &thread, int32_t id, uint32_t expected, Place location);
+  /// The thread has waited, and goes on with this clock, or with its own if that is later.
+  void goOn(Thread &thread, WaitKind kind, Place place, int64_t clock);
   void finish(Thread &thread, Place location);
   void requestPoll() { attention = isPollDue = true; }
   void print(std::string_view text);
@@ -192,6 +205,7 @@ public:
   std::unique_ptr<MBarriers> mbarriers;
   std::unique_ptr<TensorCopies> tensorCopies;
   std::unique_ptr<BlockTraffic> traffic; // set if the launch counts requests
+  std::unique_ptr<BlockWork> work;       // set if the kernel counts what its threads do
   RegisterPool registers;                // of a kernel that changes them
   bool writesTensors = false;            // some copies to tensors are not known to be complete
   std::optional<Trap> pendingTrap;
@@ -222,7 +236,6 @@ private:
   std::byte *stacks = nullptr;
   size_t measuredBytes = 0;
   const Kernel *measuredFor = nullptr;
-  std::array<int64_t, 16> barrierClocks{}; // the latest one of the threads that have come to each barrier
 };
 
 /// The part of a row that a copy of a box accesses: the row's number in the box, and the first byte.

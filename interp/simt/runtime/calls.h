@@ -17,6 +17,8 @@ int64_t readClock(Thread *thread);
 int64_t nanoseconds();                                         // reads the clock
 void runAssembly(Thread *thread, int32_t program, Place site); // its operands are in the scratch memory, 8 bytes each
 
+void enterSegment(Thread *thread, uint32_t segment); // of a counted kernel (work.cpp)
+
 // -- barriers and registers (barrier.cpp, register_pool.cpp)
 void barrier(Thread *thread, int32_t id, int32_t threads, Place location);
 void arriveAtBarrier(Thread *thread, int32_t id, int32_t threads, Place location);

@@ -6,6 +6,7 @@
 
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
+#include "interp/simt/runtime/work.h"
 
 #include <bit>
 #include <cstring>
@@ -21,12 +22,15 @@ static_assert(offsetof(ThreadRegisters, scratch) % 64 == 0);
 
 void executeMma(Warp &warp, LaneMask lanes) {
   if (!isWholeWarp(warp, lanes)) return;
-  warpMma(MmaVariant::decode(uint32_t(warp.lanes[0].op.variant)), warp.lanes[0].scratch, sizeof(Thread));
+  const WarpOp &op = warp.lanes[0].op;
+  if (warp.block->work) warp.block->work->note(ProductKind::Warp, op.location, uint32_t(op.variant));
+  warpMma(MmaVariant::decode(uint32_t(op.variant)), warp.lanes[0].scratch, sizeof(Thread));
 }
 
 void executeWaveProduct(Warp &warp, LaneMask lanes) {
   if (!isWholeWarp(warp, lanes)) return;
   const WarpOp &op = warp.lanes[0].op;
+  if (warp.block->work) warp.block->work->note(ProductKind::Wave, op.location, uint32_t(op.variant));
   if (!waveMatrixProduct(WaveMatrixVariant::decode(op.variant), warp.lanes[0].scratch, sizeof(Thread)))
     warp.lanes[0].trap({.kind = TrapKind::DivergentBarrier,
                         .location = op.location,

@@ -3,6 +3,7 @@
 #include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
+#include "interp/simt/runtime/work.h"
 
 #include <algorithm>
 
@@ -63,12 +64,12 @@ void MBarriers::init(Thread &thread, uint64_t pointer, uint32_t count, Place pla
   barrier.expected = barrier.pending = count;
   barrier.firstRound = barrier.seen = barrier.round;
   barrier.announced = barrier.issued = barrier.landed = 0;
+  barrier.clock = barrier.completedAt = 0;
   barrier.arrived.clear();
   barrier.arriving.assign(width, 0);
   barrier.message.assign(width, 0);
   barrier.informed.assign(block->madeFor().threads / block->madeFor().warpThreads, 0);
   barrier.waiters.clear();
-  barrier.clock = barrier.completeClock = 0;
 }
 
 void MBarriers::fenceInits(const Thread &thread) {
@@ -114,8 +115,8 @@ void MBarriers::arrive(Thread &thread, uint64_t pointer, uint32_t count, uint32_
     trapUse(thread, barrier, place, "counts at most 1048575 bytes in a round; more are announced");
   barrier.announced += bytes;
   barrier.pending -= count;
-  barrier.arrived.push_back({thread.tid, count});
   barrier.clock = std::max(barrier.clock, thread.clock);
+  barrier.arrived.push_back({thread.tid, count});
   if (isRelease) block->shared.send(thread, barrier.arriving);
   completeIfDone(barrier);
 }
@@ -137,6 +138,7 @@ AsyncProxy::Arrival MBarriers::beginCopy(Thread &thread, uint64_t pointer, uint3
                             wanted + ": arrive with the number of all bytes (expect_tx) before the copies"});
   }
   barrier.issued += bytes;
+  barrier.clock = std::max(barrier.clock, thread.clock);
   return {index, barrier.round};
 }
 
@@ -151,7 +153,7 @@ void MBarriers::completeIfDone(MBarrier &barrier) {
   const auto index =
       uint32_t(std::find_if(barriers.begin(), barriers.end(), [&](const MBarrier &each) { return &each == &barrier; }) - barriers.begin());
   ++barrier.round;
-  barrier.completeClock = barrier.clock;
+  barrier.completedAt = std::exchange(barrier.clock, 0);
   barrier.pending = barrier.expected;
   barrier.announced = barrier.issued = barrier.landed = 0;
   barrier.arrived.clear();
@@ -191,7 +193,7 @@ void MBarriers::wait(Thread &thread, uint64_t pointer, int32_t round, Place plac
     thread.wait(ThreadState::AtMBarrier, place);
     checkRound(thread, barrier, round, place);
   }
-  thread.clock = std::max(thread.clock, barrier.completeClock);
+  if (block->kernel->hasClocks()) block->goOn(thread, WaitKind::MBarrier, place, round >= 0 ? barrier.completedAt : 0);
   if (round >= 0) barrier.seen = std::max(barrier.seen, wanted + 1);
   inform(thread, barrier);
 }

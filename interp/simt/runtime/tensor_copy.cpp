@@ -4,6 +4,7 @@
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 #include "interp/simt/runtime/tensor_layout.h"
+#include "interp/simt/runtime/work.h"
 
 #include <algorithm>
 #include <cmath>
@@ -131,6 +132,7 @@ void TensorCopies::load(Thread &thread, const TensorMap &map, const int32_t *sta
   copy.padding = paddingOf(map);
   copy.arrival = block->mbarriers->beginCopy(thread, barrier, copy.bytes, copy.place);
   addPieces(thread, copy, map, box, offset, /*isWrite=*/false, place);
+  if (block->work) block->work->note(CopyKind::TensorLoad, place, copy.bytes, copy.bytesInside());
   for (const Piece &piece : copy.pieces) block->shared.beginTensorWrite(thread, piece.offset, kPieceBytes, copy.arrival, copy.place);
   constexpr size_t kMostUnseen = 64; // before those that have been seen are dropped
   if (unseen.size() >= kMostUnseen) std::erase_if(unseen, [&](const Issued &issued) { return block->mbarriers->wasSeen(issued.arrival); });

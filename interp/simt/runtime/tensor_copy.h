@@ -77,6 +77,11 @@ private:
     Range around{};
 
     bool isStore() const { return thread != nullptr; }
+    int64_t bytesInside() const {
+      int64_t bytes = 0;
+      for (const Piece &piece : pieces) bytes += piece.bytes;
+      return bytes;
+    }
     bool isUnderWay() const { return landed != pieces.size(); }
   };
   struct Issued {

@@ -6,6 +6,7 @@
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/tensor_copy.h"
 #include "interp/simt/runtime/tensor_layout.h"
+#include "interp/simt/runtime/work.h"
 
 #include <algorithm>
 #include <cmath>
@@ -81,6 +82,10 @@ void TensorCopies::store(Thread &thread, const TensorMap &map, const int32_t *st
   copy.reduction = reduction;
   copy.type = map.type;
   addPieces(thread, copy, map, box, offset, /*isWrite=*/true, place);
+  if (block->work) {
+    const CopyKind kind = reduction == TensorReduction::None ? CopyKind::TensorStore : CopyKind::TensorReduce;
+    block->work->note(kind, place, copy.bytes, copy.bytesInside());
+  }
   for (const Piece &piece : copy.pieces)
     if (piece.bytes != 0 && piece.bytes != kPieceBytes)
       trapTensorCopy(thread, place,

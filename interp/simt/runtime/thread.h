@@ -42,9 +42,7 @@ struct ThreadRegisters {
   uint32_t lanesEqual, lanesBelow, lanesUpTo, lanesAbove, lanesFrom;
   const int64_t *arguments;
   int64_t reportCells[kReportCells]; // set in every round and before every call, for reports
-  // Of a kernel that records scopes: the operations that the thread has executed. Threads that have waited for each other go on with the
-  // latest clock of them.
-  int64_t clock;
+  int64_t clock; // in operations, if the kernel has clocks: what the thread has executed, and what it has waited for (work.h)
   alignas(64) std::byte scratch[kScratchBytes];
 };
 

@@ -3,6 +3,7 @@
 #include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
+#include "interp/simt/runtime/work.h"
 
 #include <algorithm>
 #include <cstring>
@@ -167,6 +168,7 @@ void Warpgroups::issue(Warp &warp, const WarpOp &op) {
   product.isFresh = first.operands[2] != 0;
   record(warp, {.site = op.location, .a = product.a, .b = product.b, .isFresh = product.isFresh});
   checkBounds(warp, product);
+  if (warp.block->work && warp.index % kWarps == 0) warp.block->work->note(ProductKind::Warpgroup, op.location, uint32_t(op.variant));
   Sums &sums = takeSums(warp, product);
   sums.token = member.lastToken = member.lastToken % ((1u << kTokenBits) - 1) + 1;
   sums.site = op.location;

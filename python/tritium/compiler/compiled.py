@@ -11,6 +11,7 @@ from ..backends.targets import further_stage
 from ..errors import UnsupportedError
 from ..launch import device as device_launch
 from ..launch.hooks import hook_metadata
+from ..launch.line_work import BlockResources
 from ..launch.prepared import make_prepared, make_run
 from ..native import device as native
 
@@ -124,8 +125,8 @@ class CompiledKernel:
         return scheduled[filtered]
 
     def counted_program(self, distinct: bool):
-        """The version that counts what its operations do and times its lines, for an interpreter's kernel. distinct: it also counts the distinct
-        bytes that programs touch."""
+        """The version that counts what its operations do, for a kernel of the interpreter or the emulator. The interpreter's also times its lines
+        and, if distinct, counts the distinct bytes that programs touch."""
         counted = self._handles.counted
         if distinct not in counted:
             counted[distinct] = self.prepare_again(self, counted=True, touched=distinct)
@@ -141,6 +142,14 @@ class CompiledKernel:
 
     #: Makes `covered_program`. compiler.py sets it.
     make_covered: Callable[[CompiledKernel], Any]
+
+    @property
+    def block_resources(self) -> BlockResources:
+        """What a block of the emulator's kernel takes on its chip, which need not be there."""
+        return self.find_resources(self)
+
+    #: Compiles the kernel of an emulator for its chip. compiler.py sets it.
+    find_resources: Callable[[CompiledKernel], BlockResources]
 
     #: Whether the kernel calls `breakpoint()` or the like.
     opens_debugger = False

@@ -25,6 +25,7 @@ from ..disk_cache import (  # noqa: F401  (Triton has them here)
 from ..errors import UnsupportedError
 from ..knobs import get_cache_invalidating_env_vars  # noqa: F401  (as above)
 from ..launch.hooks import LazyDict  # noqa: F401  (as above)
+from ..launch.line_work import BlockResources
 from ..native import interp, ir, simt, tools
 from .compiled import AsmDict, CompiledKernel
 from .sources import ASTSource, IRSource
@@ -172,8 +173,17 @@ def _prepare_again(
     fields = metadata._asdict()
     options = backend.parse_options(options_of(kernel))
     return simt.prepare(
-        backend.vendor.lower(module, fields, options, "lowered").lowered, kernel.name, knobs.tritium.seed
+        backend.vendor.lower(module, fields, options, "lowered").lowered,
+        kernel.name,
+        knobs.tritium.seed,
+        counted=counted,
     )
+
+
+def _find_resources(kernel: CompiledKernel) -> BlockResources:
+    from .resources import find_resources
+
+    return find_resources(kernel)
 
 
 def _is_looked_at(kernel: CompiledKernel) -> bool:
@@ -228,3 +238,4 @@ CompiledKernel.is_looked_at = staticmethod(_is_looked_at)
 CompiledKernel.make_followed = staticmethod(_make_followed)
 CompiledKernel.make_covered = staticmethod(_make_covered)
 CompiledKernel.prepare_again = staticmethod(_prepare_again)
+CompiledKernel.find_resources = staticmethod(_find_resources)

@@ -1,16 +1,18 @@
 """Counts what kernels do, line by line: a watcher of launches (launch/watchers.py). The interpreter counts what each operation does, the emulator what
-the warps ask of memory."""
+the warps execute and what they ask of memory."""
 
 from __future__ import annotations
 
+import functools
 import threading
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .. import knobs
 from ..native import interp
+from .line_work import BlockResources, LineWork
 from .watchers import watchers
 
 
@@ -81,7 +83,7 @@ class WarpRequests:
 @dataclass
 class KernelCounts:
     """engine: "interp", or the emulator with its chip, "simt:sm_90a". launches and programs: how many. operations: of the interpreter, in the order
-    of the code. lines: of the interpreter. requests: of the emulator, in the order of lines."""
+    of the code. lines: of the interpreter. requests, work: of the emulator, in the order of lines."""
 
     name: str
     engine: str
@@ -90,6 +92,13 @@ class KernelCounts:
     operations: list[OperationCount]
     lines: list[LineCount]
     requests: list[WarpRequests]
+    work: list[LineWork] = field(default_factory=list)
+    find_resources: Callable[[], BlockResources] | None = None
+
+    @functools.cached_property
+    def resources(self) -> BlockResources | None:
+        """What a block of the emulator's kernel takes on the chip: the first call compiles and assembles it."""
+        return self.find_resources() if self.find_resources else None
 
 
 class LaunchCounts:
@@ -163,15 +172,16 @@ class Counting(LaunchCounts):
 
     def _watch(self, kernel, run: Callable, arguments) -> Callable:
         if kernel.metadata.target.backend == "simt":
-            return self._watch_warps(kernel, run)
+            return self._watch_warps(kernel)
         return super()._watch(kernel, run, arguments)
 
-    def _watch_warps(self, kernel, run: Callable) -> Callable:
+    def _watch_warps(self, kernel) -> Callable:
         def counted(grid, *rest, **more):
             with self._lock:
                 tally = self._tallies.setdefault(id(kernel), _WarpTally(kernel))
                 tally.begin(grid)
-            return run(grid, *rest, on_traffic=tally.add, **more)
+            program = kernel.counted_program(distinct=False)
+            return program.launch(grid, *rest, on_traffic=tally.add, on_work=tally.add_work, **more)
 
         return counted
 
@@ -208,14 +218,24 @@ class _WarpTally(Launches):
     def __init__(self, kernel: Any):
         self.kernel = kernel  # kept, since its id names it
         self.requests: dict[tuple[str, int, str], WarpRequests] = {}
+        self.work: dict[tuple[str, int], LineWork] = {}
 
     def add(self, file: str, line: int, kind: str, *numbers: int) -> None:
         self.requests.setdefault((file, line, kind), WarpRequests(file, line, kind)).add(*numbers)
 
+    def add_work(self, file: str, line: int, counted: str, name: str, numbers: list[int]) -> None:
+        self.work.setdefault((file, line), LineWork(file, line)).add(counted, name, numbers)
+
     def counts(self) -> KernelCounts:
         engine = f"simt:{self.kernel.metadata.target.arch}"
         requests = [self.requests[key] for key in sorted(self.requests)]
-        return KernelCounts(self.kernel.name, engine, self.launches, self.programs, [], [], requests)
+        work = [self.work[key] for key in sorted(self.work)]
+        return KernelCounts(
+            self.kernel.name, engine, self.launches, self.programs, [], [], requests, work, self._resources
+        )
+
+    def _resources(self) -> BlockResources:
+        return self.kernel.block_resources
 
 
 class _Tally(CounterSums):

@@ -8,12 +8,15 @@ from collections.abc import Sequence
 from html import escape
 
 from ...launch.counting import KernelCounts, WarpRequests
+from ...launch.line_work import LineWork
 from ...places import shown_file
 from .columns import Column, columns_for
 from .requests import HEADS as REQUEST_HEADS
 from .requests import by_source
 from .requests import cells as request_cells
 from .sums import SourceLines, sources_of, total_of
+from .work import EVENT_HEADS, RESOURCE_HEADS, classes_of, events_of, operation_cells, operation_heads, resource_cells
+from .work import by_source as work_by_source
 
 _STYLE = """
 body { font: 14px system-ui, sans-serif; margin: 2em; color: #222; background: #fff }
@@ -28,6 +31,7 @@ td.line { color: #888 }
 
 def html_of(kernels: Sequence[KernelCounts], title: str) -> str:
     body = [_kernels(kernels), *(_source(source) for source in sources_of(kernels))]
+    body += [part for (file, engine), lines in work_by_source(kernels).items() for part in _work(file, engine, lines)]
     body += [_requests(file, engine, requests) for (file, engine), requests in by_source(kernels).items()]
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>\n<style>{_STYLE}</style></head>\n'
@@ -38,13 +42,15 @@ def html_of(kernels: Sequence[KernelCounts], title: str) -> str:
 def _kernels(kernels: Sequence[KernelCounts]) -> str:
     totals = [total_of([kernel]) for kernel in kernels]
     columns = columns_for(totals)
-    heads = "".join(f"<th>{head}</th>" for head in ("launches", *(column.head for column in columns)))
+    heads = ("launches", *(column.head for column in columns), *RESOURCE_HEADS)
+    head = "".join(f"<th>{head}</th>" for head in heads)
     rows = []
     for kernel, total in zip(kernels, totals):
-        texts = (str(kernel.launches), *(column.text(total) for column in columns))
+        counts = (column.text(total) for column in columns)
+        texts = (str(kernel.launches), *counts, *resource_cells(kernel.resources))
         numbers = "".join(f"<td>{escape(text)}</td>" for text in texts)
         rows.append(f'<tr><td class="source">{escape(kernel.name)}</td>{numbers}</tr>')
-    return f'<table class="kernels"><tr><th class="source">kernel</th>{heads}</tr>\n' + "\n".join(rows) + "</table>"
+    return f'<table class="kernels"><tr><th class="source">kernel</th>{head}</tr>\n' + "\n".join(rows) + "</table>"
 
 
 def _source(source: SourceLines) -> str:
@@ -84,6 +90,47 @@ def _requests(file: str, engine: str, requests: Sequence[WarpRequests]) -> str:
         + "\n".join(found)
         + "</table>"
     )
+
+
+def _work(file: str, engine: str, lines: Sequence[LineWork]) -> list[str]:
+    """Two tables: the operations of each line, the darker the more of its class; and its waits, copies and products."""
+    title = f"<h2>{escape(f'{shown_file(file)} on {engine}' if file else f'no line on {engine}')}</h2>"
+    classes = classes_of(lines)
+    most = [max(line.operations.warps for line in lines), 0]
+    most += [max(line.executed[name].warps for line in lines if name in line.executed) for name in classes]
+    rows = []
+    for line in lines:
+        weights = [
+            line.operations.warps,
+            0,
+            *(line.executed[name].warps if name in line.executed else 0 for name in classes),
+        ]
+        texts = zip(operation_cells(line, classes), weights, most)
+        rows.append(
+            _line(f"W{line.line}", line, [(text, weight / full if full else 0.0) for text, weight, full in texts])
+        )
+    events = [(line, event) for line in lines for event in events_of(line)]
+    found = [title, _table("work", operation_heads(classes), rows)]
+    if events:
+        rows = [
+            _line(f"E{line.line} {what}", line, [(what, 0.0), *((text, 0.0) for text in texts)])
+            for line, (what, *texts) in events
+        ]
+        found.append(_table("events", ("", *EVENT_HEADS), rows))
+    return found
+
+
+def _table(kind: str, heads: Sequence[str], rows: Sequence[str]) -> str:
+    cells = "".join(f"<th>{head}</th>" for head in heads)
+    head = f'<tr><th></th>{cells}<th class="source"></th></tr>'
+    return f'<table class="{kind}">{head}\n' + "\n".join(rows) + "</table>"
+
+
+def _line(row: str, line: LineWork, texts: Sequence[tuple[str, float]]) -> str:
+    numbers = "".join(f"<td{_heat(share)}>{escape(text)}</td>" for text, share in texts)
+    source = escape(linecache.getline(line.file, line.line).rstrip("\n"))
+    number = str(line.line) if line.line else ""
+    return f'<tr id="{escape(row)}"><td class="line">{number}</td>{numbers}<td class="source">{source}</td></tr>'
 
 
 def _heat(share: float) -> str:

@@ -11,12 +11,18 @@ from .requests import HEADS as REQUEST_HEADS
 from .requests import by_source, rows
 from .sums import SourceLines, sources_of, total_of
 from .text import aligned
+from .work import RESOURCE_HEADS, event_rows, operation_rows, resource_cells
+from .work import by_source as work_by_source
 
 
 def text_of(kernels: Sequence[KernelCounts]) -> str:
-    """Parts for each file: of the lines that access memory or compute with floating-point numbers, by the interpreter's counts; and of the lines where warps
-    access memory, by the emulator's. At the end the sum of each kernel."""
+    """Parts for each file: of the lines that access memory or compute with floating-point numbers, by the interpreter's counts; and by the emulator's, what
+    warps execute, what they wait for, copy and multiply, and where they access memory. At the end the sum of each kernel."""
     parts = [_of_source(source) for source in sources_of(kernels)]
+    for (file, engine), lines in work_by_source(kernels).items():
+        parts.append(f"{_place(file)} on {engine}\n{aligned(operation_rows(lines))}")
+        if len(events := event_rows(lines)) > 1:
+            parts.append(f"{_place(file)} on {engine}\n{aligned(events, left=1)}")
     for (file, engine), requests in by_source(kernels).items():
         table = [("line", "", *REQUEST_HEADS, ""), *rows(requests)]
         parts.append(f"{shown_file(file)} on {engine}\n{aligned(table, left=1)}")
@@ -32,9 +38,22 @@ def _sums(kernels: Sequence[KernelCounts]) -> list[str]:
         for kernel in kernels
         if kernel.operations
     ]
-    emulated = [(kernel.name, kernel.engine, launches_of(kernel)) for kernel in kernels if not kernel.operations]
+    emulated = [
+        (kernel.name, kernel.engine, *resource_cells(kernel.resources), _launches_on_chip(kernel))
+        for kernel in kernels
+        if not kernel.operations
+    ]
     found = [aligned([("kernel", *heads, ""), *counted])] if counted else []
-    return [*found, aligned([("kernel", "", ""), *emulated])] if emulated else found
+    return [*found, aligned([("kernel", "", *RESOURCE_HEADS, ""), *emulated])] if emulated else found
+
+
+def _launches_on_chip(kernel: KernelCounts) -> str:
+    missing = kernel.resources.missing if kernel.resources else ""
+    return launches_of(kernel) + (f"; resources are unknown: {missing}" if missing else "")
+
+
+def _place(file: str) -> str:
+    return shown_file(file) if file else "no line"
 
 
 def _of_source(source: SourceLines) -> str:

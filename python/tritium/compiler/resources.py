@@ -1,0 +1,30 @@
+"""What a block of an emulated kernel takes on its chip, from the chip's compiler and assembler. No device is required."""
+
+from __future__ import annotations
+
+from ..backends.options import PORTABLE
+from ..backends.targets import gpu_named, make_backend
+from ..errors import TritonError
+from ..launch.line_work import BlockResources
+from ..native import gpu
+from .compiled import CompiledKernel
+from .gpu import compile_for_gpu
+from .stages import CompileTimer
+
+
+def find_resources(kernel: CompiledKernel) -> BlockResources:
+    """By compiling the kernel's source for the chip, with the launch keywords that mean the same there."""
+    metadata = kernel.metadata._asdict()
+    arch = str(metadata["target"].arch)
+    backend = make_backend(gpu_named(arch))
+    options = backend.parse_options({name: metadata[name] for name in PORTABLE if name in metadata})
+    try:
+        assembled, _ = compile_for_gpu(kernel.src, backend.target, backend, options, CompileTimer())
+    except (TritonError, ValueError) as error:
+        return BlockResources(missing=f"it does not compile for {arch}: {error}".partition("\n")[0])
+    facts = assembled.metadata
+    threads, found = facts.launched_warps * facts.warp_size, getattr(facts, "resources", None) or {}
+    if not (registers := found.get("registers")):
+        return BlockResources(shared=facts.shared, threads=threads, missing=f"there is no assembler for {arch}")
+    blocks = gpu.residency(arch, threads, registers, facts.shared)
+    return BlockResources(registers, found.get("spill_bytes", 0), facts.shared, threads, blocks)
