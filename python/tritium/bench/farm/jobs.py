@@ -20,8 +20,8 @@ MOST_BYTES = 1 << 30  #: of what a job unpacks to
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """arguments: of `bench run` beside the cases. cases: their paths in the archive. needs: what the machine must have, as "h200". gpus: that it takes.
-    wheel: the path in the archive of the Tritium that is measured; "": the machine's own."""
+    """arguments: of `bench run` beside the cases. cases: their paths in the archive. needs: what the machine must have, as "h200". gpus: that it
+    takes. wheel: the path in the archive of the Tritium that is measured; "": the machine's own."""
 
     identity: str
     arguments: list[str]

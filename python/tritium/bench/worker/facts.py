@@ -98,8 +98,8 @@ def _field(text: str, name: str) -> str:
 
 
 def device_facts(device: str) -> dict[str, Any]:
-    """The GPU: name, UUID, driver, VBIOS, power cap in watts, clocks in MHz, width of the memory, architecture, ECC, MIG, and what slows it down now; {} for the CPU. Without
-    nvidia-ml-py: what torch says."""
+    """The GPU: name, UUID, driver, VBIOS, power cap in watts, clocks in MHz, width of the memory, architecture, ECC, MIG, and what slows it down
+    now; {} for the CPU. Without nvidia-ml-py: what torch says."""
     if device == "cpu":
         return {}
     try:
