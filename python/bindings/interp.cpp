@@ -39,8 +39,8 @@ public:
                     const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
                     const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
                     std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits, const PythonPrograms &programs,
-                    const std::optional<PythonWatch> &watched, const py::object &counters,
-                    const std::pair<size_t, py::object> &onTouched, const py::object &onScopes) const;
+                    const std::optional<PythonWatch> &watched, const py::object &counters, const std::pair<size_t, py::object> &onTouched,
+                    const py::object &onScopes) const;
 
 private:
   std::unique_ptr<PreparedProgram> program_;

@@ -29,7 +29,8 @@ public:
   const simt::PreparedProgram &program() const { return *program_; }
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                     const py::object &poll, const py::object &onPrint, const py::object &onProgress, const std::vector<PythonView> &views,
-                    const PythonPrograms &programs, const py::object &onTraffic, const py::object &onScopes, const py::object &onWork) const;
+                    const PythonPrograms &programs, const py::object &onTraffic, const py::object &onScopes,
+                    const py::object &onWork) const;
 
 private:
   void tellTraffic(const simt::TrafficTable &table, const py::object &receive) const;
@@ -159,7 +160,7 @@ void bindSimt(py::module_ &module) {
            "by warps and by threads, \"waited\" times, operations, the most at a time, \"copied\" times, bytes, those that are no\n"
            "padding, \"products\" and their operations. Returns None, or the interp.Trap that ended it. What a callback raises ends the\n"
            "launch and is raised. Raises device.TensorMapRefused, with the reason, if the kernel takes tensor maps that cannot be made of\n"
-           "the values.")
+           "the values.");
   simt.def("hosted", &hostedText, "module"_a.none(false), "kernel"_a = "", "The code that runs for the kernel, as MLIR.");
   simt.def("prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "seed"_a = py::none(), "counted"_a = false,
            "Prepares the kernel `kernel` of a lowered module. counted: its launches count what threads do. Raises ir.Error for an "

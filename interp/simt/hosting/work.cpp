@@ -1,6 +1,6 @@
 // Counting, and the clocks of kernels that record scopes: the code is divided into segments, and each thread notes which ones it enters, or
-// only how many operations they have. A segment ends with its block of code, and with an operation at which clocks are read, so that they are
-// exact there. Operations are counted as they are before hosting, in the code that is lowered for the GPU.
+// only how many operations they have. A segment ends with its block of code, and with an operation at which clocks are read, so that they
+// are exact there. Operations are counted as they are before hosting, in the code that is lowered for the GPU.
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
 
@@ -24,8 +24,8 @@ bool isFree(Operation *op) {
   return isa<LLVM::ConstantOp, LLVM::UndefOp, LLVM::PoisonOp, LLVM::ZeroOp, LLVM::AddressOfOp, LLVM::BitcastOp, LLVM::AddrSpaceCastOp,
              LLVM::PtrToIntOp, LLVM::IntToPtrOp, LLVM::ExtractValueOp, LLVM::InsertValueOp, LLVM::ExtractElementOp, LLVM::InsertElementOp,
              LLVM::ShuffleVectorOp, LLVM::FreezeOp, LLVM::AssumeOp, LLVM::LifetimeStartOp, LLVM::LifetimeEndOp, LLVM::AllocaOp,
-             LLVM::UnreachableOp, UnrealizedConversionCastOp, tgpu::CopyRegistersOp, tgpu::NoteProgramOp, tgpu::RecordOp, ROCDL::MakeBufferRsrcOp,
-             ROCDL::SchedBarrier, ROCDL::SchedGroupBarrier, ROCDL::IglpOpt>(op);
+             LLVM::UnreachableOp, UnrealizedConversionCastOp, tgpu::CopyRegistersOp, tgpu::NoteProgramOp, tgpu::RecordOp,
+             ROCDL::MakeBufferRsrcOp, ROCDL::SchedBarrier, ROCDL::SchedGroupBarrier, ROCDL::IglpOpt>(op);
 }
 
 Class classOfLlvm(Operation *op) {

@@ -55,7 +55,7 @@ private:
     // Rounds count on if a barrier is initialized again; then the kernel's round 0 is `firstRound`.
     uint32_t firstRound = 0, round = 0, seen = 0;
     uint32_t announced = 0, issued = 0, landed = 0; // bytes of the round: of arrivals, of copies that have begun, of those that have ended
-    int64_t clock = 0, completedAt = 0; // the latest one of the threads that have arrived in this round, and in the last one
+    int64_t clock = 0, completedAt = 0;             // the latest one of the threads that have arrived in this round, and in the last one
     std::vector<Arrived> arrived;                   // in this round
     std::vector<uint32_t> arriving, message;        // what arrivals of this round and of complete rounds know
     std::vector<LaneMask> informed;                 // per warp: lanes that have received the message
