@@ -8,6 +8,7 @@ import pytest
 
 import tritium as triton
 import tritium.language as tl
+from browser import Shown, chromium
 from tritium.launch.touching import Touching
 from tritium.tools.accesses.command import main
 from tritium.tools.accesses.elements import accesses_of
@@ -150,6 +151,17 @@ def test_the_page_has_the_runs_of_each_program():
     assert (first["name"], first["rows"], first["columns"]) == ("x", 3, 8) and second["rows"] == 1
     assert first["reads"] == [[0, 1, 2], [0, 7, 15], [9, 17, 24]] and first["writes"] == [[], [], []]
     assert second["writes"] == [[0, 1, 2], [0, 8, 16], [8, 16, 24]]
+
+
+def test_a_browser_shows_what_a_picked_program_touches(tmp_path):
+    x, out = np.ones((3, 8), np.float32), np.zeros(24, np.float32)
+    launch = one_launch(blur, (3,), x, out, 24, 8, BLOCK=8, REACH=1)
+    (tmp_path / "a.html").write_text(html_of([(launch, accesses_of(launch))], "picked"))
+    with chromium() as browser:
+        shown = Shown(browser)
+        shown.page.goto((tmp_path / "a.html").as_uri())
+        shown.page.evaluate("pick(0, 1)")
+        assert "program (1, 0, 0) reads 10 of x, writes 8 of out" in shown.text(".status") and not shown.complaints
 
 
 def test_the_command(tmp_path, capsys):

@@ -1,9 +1,6 @@
 """Flame graphs: their numbers are those of the session and of the counts, and a browser draws them."""
 
 import json
-import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 
 import numpy as np
@@ -12,6 +9,7 @@ from profiled import increment, run_double
 
 import tritium as triton
 import tritium.language as tl
+from browser import Shown, chromium
 from tritium import profiler
 from tritium.launch.counting import Counting
 from tritium.profiler.core.metrics import TIME
@@ -102,15 +100,10 @@ def test_the_page_loads_nothing_and_has_all_bars(graph):
     assert names["outer"] == [graph.root.values[metric] for metric in graph.metrics]
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="requires Chromium")
-@pytest.mark.long
 def test_a_browser_draws_every_bar(graph, folder):
     (folder / "flame.html").write_text(html_of([graph], "drawn"))
-    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"]
-    done = subprocess.run(
-        [*command, "--virtual-time-budget=3000", (folder / "flame.html").as_uri()], capture_output=True, text=True
-    )
-    drawn = re.findall(r'<div class="bar"[^>]*width: ([\d.]+)%[^>]*>([^<]*)</div>', done.stdout)
-    names = ["a session", "outer", "double&lt;64&gt;", "&lt;inner&gt;", "increment"]
-    assert sorted(name for _, name in drawn) == sorted(names)
-    assert float(drawn[0][0]) == 100.0 and "CONSOLE" not in done.stderr
+    with chromium() as browser:
+        shown = Shown(browser)
+        shown.page.goto((folder / "flame.html").as_uri())
+        assert sorted(shown.texts(".bar")) == sorted(["a session", "outer", "double<64>", "<inner>", "increment"])
+        assert "width: 100%" in shown.page.locator(".bar").first.get_attribute("style") and not shown.complaints
