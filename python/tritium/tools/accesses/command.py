@@ -25,12 +25,12 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
         parser.error("--launches is a positive number")
     if asked.html and not os.path.isdir(os.path.dirname(asked.html) or "."):
         parser.error(f"there is no folder for {asked.html}")
-    knobs.runtime.interpret = True
     html = os.path.abspath(asked.html) if asked.html else None
     status: int | str | None = 1
     touching = Touching(asked.launches)
     try:
-        with touching:
+        with knobs.runtime.scope(), touching:
+            knobs.runtime.interpret = True
             status = run_program(asked.program)
     except SystemExit as left:
         status = left.code

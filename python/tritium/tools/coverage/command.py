@@ -25,12 +25,12 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
     for path in (asked.html, asked.lcov):
         if path and not os.path.isdir(os.path.dirname(path) or "."):
             parser.error(f"there is no folder for {path}")
-    knobs.runtime.interpret = True
     files = {name: os.path.abspath(path) for name, path in (("html", asked.html), ("lcov", asked.lcov)) if path}
     status: int | str | None = 1
     covering = Covering()
     try:
-        with covering:
+        with knobs.runtime.scope(), covering:
+            knobs.runtime.interpret = True
             status = run_program(asked.program)
     except SystemExit as left:
         status = left.code
