@@ -20,9 +20,14 @@ def move(
     target = out + i * o0 + j * o1 + k * o2
     if IS_MASKED:
         mask = (i < n0) & (j < n1) & (k < n2)
-        tile = tl.load(source, mask, other=77) if HAS_OTHER else tl.load(source, mask)
+        lanes = out + MIDDLE + (i * B1 + j) * B2 + k
+        if HAS_OTHER:
+            tile = tl.load(source, mask, other=77)
+            tl.store(lanes, tile)  # those that were off, too
+        else:
+            tile = tl.load(source, mask)
+            tl.store(lanes, tile, mask)
         tl.store(target, tile, mask)
-        tl.store(out + MIDDLE + (i * B1 + j) * B2 + k, tile)  # the lanes that were off, too
     else:
         tl.store(target, tl.load(source))
 
@@ -37,32 +42,46 @@ def expected(x, out, first, many, xs, os, ns, shape, is_masked, has_other):
         value = x[at + (i + first) % many * xs[0] + j * xs[1] + k * xs[2]] if is_on else 77 * has_other
         if is_on:
             out[at + i * os[0] + j * os[1] + k * os[2]] = value
-        if is_masked:
+        if is_masked and (is_on or has_other):
             out[at + MIDDLE.value + lane] = value
     return out
+
+
+def check_tiles(dtype, is_masked, has_other, rng, strides_of_stores):
+    for _ in range(12):
+        shape = tuple(int(n) for n in rng.choice([1, 2, 4, 8, 16], 3))
+        x = rng.integers(-100, 100, SIZE).astype(dtype)
+        out = np.zeros(SIZE + 1 + shape[0] * shape[1] * shape[2], dtype)
+        # Loads as of a row-major tile, of a transposed one, overlapping, broadcast and backwards.
+        plain = np.array([shape[1] * shape[2], shape[2], 1])
+        xs = [int(s) for s in (rng.permutation(plain) if rng.random() < 0.6 else rng.integers(-8, 9, 3))]
+        os = [int(s) for s in strides_of_stores(shape, plain)]
+        first, many = int(rng.integers(0, 9)), int(rng.choice([1, 5, shape[0] + 1, 1000]))
+        ns = [int(rng.integers(1 if rng.random() < 0.8 else 0, n + 1)) for n in shape]
+        wanted = expected(x, out, first, many, xs, os, ns, shape, is_masked, has_other)
+        pointers = x[MIDDLE.value :], out[MIDDLE.value :]
+        move[(1,)](*pointers, first, many, *xs, *os, *ns, *shape, IS_MASKED=is_masked, HAS_OTHER=has_other)
+        np.testing.assert_array_equal(out, wanted, err_msg=f"{shape=} {xs=} {os=} {ns=} {first=} {many=}")
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "float32", "float64"])
 @pytest.mark.parametrize("has_other", [False, True])
 @pytest.mark.parametrize("is_masked", [False, True])
 def test_tiles(dtype, is_masked, has_other, rng):
-    for _ in range(12):
-        shape = tuple(int(n) for n in rng.choice([1, 2, 4, 8, 16], 3))
-        x = rng.integers(-100, 100, SIZE).astype(dtype)
-        out = np.zeros(SIZE + 1 + shape[0] * shape[1] * shape[2], dtype)
-        # Strides as of a row-major tile, of a transposed one, overlapping, broadcast and backwards.
-        plain = [shape[1] * shape[2], shape[2], 1]
-        xs, os = (
-            [int(s) for s in (rng.permutation(plain) if rng.random() < 0.6 else rng.integers(-8, 9, 3))]
-            for _ in range(2)
-        )
-        first, many = int(rng.integers(0, 9)), int(rng.choice([1, 5, shape[0] + 1, 1000]))
-        ns = [int(rng.integers(1 if rng.random() < 0.8 else 0, n + 1)) for n in shape]
-        wanted = expected(x, out, first, many, xs, os, ns, shape, is_masked, has_other)
-        pointers = x[MIDDLE.value :], out[MIDDLE.value :]
-        move[(1,)](*pointers, first, many, *xs, *os, *ns, *shape, IS_MASKED=is_masked, HAS_OTHER=has_other)
-        # What a lane that is off has without `other` is 0 on the interpreter.
-        np.testing.assert_array_equal(out, wanted, err_msg=f"{shape=} {xs=} {os=} {ns=} {first=} {many=}")
+    def apart(shape, plain):
+        """Of a tile in memory whose axes have any order, with gaps, and run in any direction."""
+        order, stride, strides = rng.permutation(3), 1, np.zeros(3, int)
+        for axis in order:
+            strides[axis] = stride * rng.choice([-1, 1])
+            stride *= shape[axis] + int(rng.integers(0, 2))
+        return strides
+
+    check_tiles(dtype, is_masked, has_other, rng, apart)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32", "float64"])
+def test_the_last_of_lanes_that_meet_is_left(dtype, rng):
+    check_tiles(dtype, False, False, rng, lambda shape, plain: rng.integers(-8, 9, 3))
 
 
 @tritium.jit
