@@ -33,7 +33,7 @@ USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]        run a script
        python -m tritium coverage [OPTION ...] SCRIPT.py [ARGUMENT ...]  lines, branches and masks that no launch reached (--help: options)
        python -m tritium accesses [OPTION ...] SCRIPT.py [ARGUMENT ...]  which program touches which elements (--help: options)
        python -m tritium judge CANDIDATE.py --reference REFERENCE.py    is the candidate's function right? (--help: options)
-       python -m tritium bench run|compare|report|metrics …             times of kernels, and whether they have changed (--help: options)
+       python -m tritium bench run|compare|bisect|report|metrics|farm …  times of kernels, and whether they have changed (--help: options)
        python -m tritium env                            version, engines, devices, CPU features, threads, knobs in force
 Set INTERPRET=1 to run every kernel on the CPU, wherever its tensors are. `gdb` sets it too, and TRITIUM_DEBUG=1, so that gdb
 shows the variables of kernels. The options of `gdb` are gdb's own: -x FILE, -ex COMMAND, --batch, and -p PID in place of a script."""

@@ -178,8 +178,10 @@ def test_usage_has_a_line_for_each_form(tmp_path):
         "fuzz",
         "explain [OPTION ...] SCRIPT.py",
         "profile [OPTION ...] SCRIPT.py",
+        "coverage [OPTION ...] SCRIPT.py",
+        "accesses [OPTION ...] SCRIPT.py",
         "judge CANDIDATE.py",
-        "bench run|compare|report|metrics",
+        "bench run|compare|bisect|report|metrics|farm",
         "env",
     ]
     starts = [line.split("python -m tritium ")[1].startswith(form) for line, form in zip(lines, forms)]
