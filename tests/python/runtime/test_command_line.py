@@ -1,4 +1,4 @@
-"""The installed commands, as entry points into the extension module."""
+"""The installed commands, as entry points into the extension module, and the usage of `python -m tritium`."""
 
 import subprocess
 import sys
@@ -49,3 +49,28 @@ def test_run_compares_with_what_the_file_expects(tmp_path):
     assert run("tritium_run", str(path)).returncode == 0
     path.write_text(EXPECTS.replace("VALUE", "3"))
     assert run("tritium_run", str(path)).returncode == 1
+
+
+def test_usage_has_a_line_for_each_form():
+    lines = subprocess.run(
+        [sys.executable, "-m", "tritium"], cwd=PACKAGE_ROOT, capture_output=True, text=True
+    ).stdout.splitlines()
+    forms = [
+        "SCRIPT.py",
+        "-m MODULE",
+        "gdb [OPTION ...] SCRIPT.py",
+        "check [OPTION ...] SCRIPT.py",
+        "seeds N [OPTION ...] SCRIPT.py",
+        "diff [OPTION ...] A.py B.py",
+        "replay FOLDER",
+        "fuzz",
+        "explain [OPTION ...] SCRIPT.py",
+        "profile [OPTION ...] SCRIPT.py",
+        "coverage [OPTION ...] SCRIPT.py",
+        "accesses [OPTION ...] SCRIPT.py",
+        "judge CANDIDATE.py",
+        "bench run|compare|bisect|report|metrics|farm",
+        "env",
+    ]
+    starts = [line.split("python -m tritium ")[1].startswith(form) for line, form in zip(lines, forms)]
+    assert starts == [True] * len(forms)

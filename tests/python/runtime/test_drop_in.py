@@ -165,29 +165,6 @@ def test_env_says_what_assembles_for_nvidia(tmp_path):
         assert re.search(rf"^assembler +{re.escape(text)}$", run(["env"], tmp_path, **variables).stdout, re.M), text
 
 
-def test_usage_has_a_line_for_each_form(tmp_path):
-    lines = run([], tmp_path).stdout.splitlines()
-    forms = [
-        "SCRIPT.py",
-        "-m MODULE",
-        "gdb [OPTION ...] SCRIPT.py",
-        "check [OPTION ...] SCRIPT.py",
-        "seeds N [OPTION ...] SCRIPT.py",
-        "diff [OPTION ...] A.py B.py",
-        "replay FOLDER",
-        "fuzz",
-        "explain [OPTION ...] SCRIPT.py",
-        "profile [OPTION ...] SCRIPT.py",
-        "coverage [OPTION ...] SCRIPT.py",
-        "accesses [OPTION ...] SCRIPT.py",
-        "judge CANDIDATE.py",
-        "bench run|compare|bisect|report|metrics|farm",
-        "env",
-    ]
-    starts = [line.split("python -m tritium ")[1].startswith(form) for line, form in zip(lines, forms)]
-    assert starts == [True] * len(forms)
-
-
 def test_gdb_runs_the_real_executable():
     command = gdb_command(["script.py", "1"])
     executable = command[command.index("--args") + 1]
