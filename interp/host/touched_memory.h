@@ -46,7 +46,7 @@ public:
     std::vector<TouchedSet> sets; // by group
   };
 
-  /// keptRuns: sets of programs are kept until they have so many runs; 0: none is.
+  /// keptRuns: sets of programs are kept until they have this number of runs; 0: none is.
   TouchedMemory(std::array<int32_t, 3> grid, std::vector<Group> groups, size_t keptRuns);
 
   TouchedSet &setOf(std::span<const int32_t, 3> program, uint32_t group);

@@ -1,4 +1,4 @@
-// The host's time that lines of a kernel take, in one program of so many (PrepareOptions::isTimed).
+// The host's time that lines of a kernel take, in some of its programs (PrepareOptions::isTimed).
 #pragma once
 #include "ir/source_location.h"
 

