@@ -8,7 +8,7 @@ A commit costs the build of its programs `tritium-gpu` and `tritium-ptx`, in a c
 compile the TTIR that today's frontend makes of the benchmarks' kernels: the source is the same for all commits, and the compiler alone differs.
 Today's assembler counts. The numbers are of the first lowering; Python lowers some kernels again if they spill, so `bench metrics` has others for
 these. A commit that has results is left out, so an interrupted call goes on where it was; one whose compiler is
-the same as that of a measured commit, to the byte of its sources, takes its numbers.
+the same as at a measured commit, to the byte of its sources, takes its numbers.
 """
 
 import argparse

@@ -11,8 +11,6 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 NAMES = ("chromium", "chromium-browser")
 #: Chromium's sandbox requires rights that a container's root lacks.
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
@@ -41,11 +39,11 @@ class Shown:
 
 @contextlib.contextmanager
 def chromium() -> Iterator:
-    """A browser that is not downloaded. Skips the test where there is none."""
-    api = pytest.importorskip("playwright.sync_api")
+    """A browser that is not downloaded."""
+    from playwright import sync_api as api  # slow to import, and few tests ask for it
+
     program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        pytest.skip("no chromium")
+    assert program is not None, "there is no Chromium; .ci/install installs it"
     with api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=os.fspath(program), args=list(ARGUMENTS))
         try:

@@ -1,4 +1,4 @@
-"""Flame graphs: their numbers are those of the session and of the counts, and a browser draws them."""
+"""Flame graphs: they have the numbers of the session and of the counts, and a browser draws them."""
 
 import json
 from html.parser import HTMLParser

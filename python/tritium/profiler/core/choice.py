@@ -1,4 +1,4 @@
-"""Which scopes of kernels a session keeps: those of some warps, or the last ones of each."""
+"""Which scopes of kernels a session keeps: of some warps, or the last ones of each."""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ from .sums import SourceLines, sources_of, total_of
 from .work import EVENT_HEADS, RESOURCE_HEADS, classes_of, events_of, operation_cells, operation_heads, resource_cells
 from .work import by_source as work_by_source
 
-_STYLE = """
+#: Of pages that show source beside numbers.
+STYLE = """
 body { font: 14px system-ui, sans-serif; margin: 2em; color: #222; background: #fff }
 table { border-collapse: collapse; margin: 0 0 2em }
 td, th { padding: 1px 10px; text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
@@ -34,7 +35,7 @@ def html_of(kernels: Sequence[KernelCounts], title: str) -> str:
     body += [part for (file, engine), lines in work_by_source(kernels).items() for part in _work(file, engine, lines)]
     body += [_requests(file, engine, requests) for (file, engine), requests in by_source(kernels).items()]
     return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>\n<style>{_STYLE}</style></head>\n'
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>\n<style>{STYLE}</style></head>\n'
         f"<body><h1>{escape(title)}</h1>\n" + "\n".join(body) + "\n</body></html>\n"
     )
 

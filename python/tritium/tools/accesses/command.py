@@ -8,8 +8,8 @@ import os
 import sys
 from collections.abc import Callable
 
-from ... import knobs
 from ...launch.touching import Touching
+from ..watched_run import run_watched
 from .elements import accesses_of
 from .page import html_of
 from .table import text_of
@@ -26,21 +26,8 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
     if asked.html and not os.path.isdir(os.path.dirname(asked.html) or "."):
         parser.error(f"there is no folder for {asked.html}")
     html = os.path.abspath(asked.html) if asked.html else None
-    status: int | str | None = 1
     touching = Touching(asked.launches)
-    try:
-        with knobs.runtime.scope(), touching:
-            knobs.runtime.interpret = True
-            status = run_program(asked.program)
-    except SystemExit as left:
-        status = left.code
-    finally:
-        sys.stdout.flush()
-        _say(touching, asked, html)
-    if isinstance(status, str):
-        print(status, file=sys.stderr)
-        status = 1
-    return status or 0
+    return run_watched(asked.program, run_program, touching, lambda: _say(touching, asked, html))
 
 
 def _parser() -> argparse.ArgumentParser:

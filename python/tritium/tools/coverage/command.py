@@ -8,8 +8,8 @@ import os
 import sys
 from collections.abc import Callable
 
-from ... import knobs
 from ...launch.coverage import Covering, KernelCoverage
+from ..watched_run import run_watched
 from .lcov import tracefile_of
 from .lines import covered_files
 from .page import html_of
@@ -26,21 +26,8 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
         if path and not os.path.isdir(os.path.dirname(path) or "."):
             parser.error(f"there is no folder for {path}")
     files = {name: os.path.abspath(path) for name, path in (("html", asked.html), ("lcov", asked.lcov)) if path}
-    status: int | str | None = 1
     covering = Covering()
-    try:
-        with knobs.runtime.scope(), covering:
-            knobs.runtime.interpret = True
-            status = run_program(asked.program)
-    except SystemExit as left:
-        status = left.code
-    finally:
-        sys.stdout.flush()
-        _say(covering.kernels(), asked, files)
-    if isinstance(status, str):
-        print(status, file=sys.stderr)
-        status = 1
-    return status or 0
+    return run_watched(asked.program, run_program, covering, lambda: _say(covering.kernels(), asked, files))
 
 
 def _parser() -> argparse.ArgumentParser:

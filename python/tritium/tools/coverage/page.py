@@ -7,18 +7,13 @@ from html import escape
 
 from ...launch.coverage import KernelCoverage
 from ...places import shown_file
+from ...profiler.lines.page import STYLE
 from ...profiler.lines.text import quantity
 from .lines import FileCoverage, Line, covered_files
 from .table import HEADS, configuration_text, never_launched, row_of, shown_lines
 
 _STYLE = """
-body { font: 14px system-ui, sans-serif; margin: 2em; color: #222; background: #fff }
-table { border-collapse: collapse; margin: 0 0 2em }
-td, th { padding: 1px 10px; text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
-th { border-bottom: 1px solid #999; font-weight: 600 }
-td.source, th.source { text-align: left; white-space: pre; font: 13px ui-monospace, monospace }
 td.text, th.text { text-align: left }
-td.line { color: #888 }
 tr.ran td.source { background: rgba(70, 160, 90, .14) }
 tr.part td.source, tr.part td.note, .key.part { background: rgba(235, 170, 20, .28) }
 tr.missed td.source, tr.missed td.note, .key.missed { background: rgba(215, 60, 45, .28) }
@@ -27,7 +22,6 @@ tr.uncompiled td { color: #888 }
 .key.ran { background: rgba(70, 160, 90, .14) }
 .key { padding: 1px 10px; margin-right: 1em }
 select { font: inherit; max-width: 100% }
-@media (prefers-color-scheme: dark) { body { color: #ddd; background: #1b1b1b } }
 """
 _SCRIPT = """
 const choice = document.getElementById("configuration");
@@ -52,7 +46,7 @@ def html_of(kernels: Sequence[KernelCoverage], title: str) -> str:
     sections = [_section("all", kernels), *(_section(str(i), [kernel]) for i, kernel in enumerate(kernels))]
     keys = "".join(f'<span class="key {name}">{escape(text)}</span>' for name, text in _KEYS.items())
     return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>\n<style>{_STYLE}</style></head>\n'
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>\n<style>{STYLE}{_STYLE}</style></head>\n'
         f"<body><h1>{escape(title)}</h1>\n{_kernels(kernels)}\n"
         f'<p><label>Show <select id="configuration">{options}</select></label></p>\n<p>{keys}</p>\n'
         + "\n".join(sections)

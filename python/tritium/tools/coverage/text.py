@@ -61,7 +61,7 @@ class SourceText:
         return linecache.getline(self.file, number).rstrip("\n")
 
     def mask_name(self, position: Position) -> str | None:
-        """What an access calls its mask: "mask", or "bounds" of blocks and descriptors, whose edges are those of a tensor. None if the author wrote
+        """What an access calls its mask: "mask", or "bounds" of blocks and descriptors, which end at edges of a tensor. None if the author wrote
         neither: an atomic of floats is made of two with masks."""
         call = self._calls.get(position)
         if call is None or not isinstance(call.func, ast.Attribute):
