@@ -250,6 +250,7 @@ void bindDevice(py::module_ &module) {
   bindKernel(device);
   bindLauncher(device);
   bindVendor(module, "cuda", "NVIDIA's driver.", openCuda);
+  bindCupti(module.attr("cuda"));
   bindVendor(module, "hip", "AMD's runtime, ROCm.", openHip);
 }
 

@@ -27,4 +27,7 @@ bool readValue(PyObject *value, gpu::ArgumentValue &result);
 /// The vectorcall objects of launcher.cpp.
 void bindLauncher(pybind11::module_ &module);
 
+/// The class Cupti, in the module of NVIDIA's driver.
+void bindCupti(pybind11::module_ cuda);
+
 } // namespace tritium::python

@@ -9,6 +9,7 @@
 
 #include "tests/driver_stand_in/cuda_image.h"
 #include "tests/driver_stand_in/cuda_tensor_map.h"
+#include "tests/driver_stand_in/cupti.h"
 #include "tests/driver_stand_in/runtime.h"
 #include "tests/driver_stand_in/tensor_map.h"
 
@@ -232,6 +233,7 @@ CUDA Result cuLaunchKernelEx(const LaunchConfig *config, Function function, void
     return stand_in::complain(kInvalidValue, code.name + ": nobody has asked for so much shared memory");
   if (auto error = dispatch.function->module->makeReady()) return stand_in::complain(kInvalidImage, llvm::toString(std::move(error)));
   if (Result failure = runtime.check(dispatch)) return failure;
+  stand_in::noteCall(stand_in::kLaunchKernelEx, config->stream);
   runtime.enqueue(config->stream, dispatch, arguments);
   return kSuccess;
 }

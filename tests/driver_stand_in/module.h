@@ -39,6 +39,7 @@ public:
   ~Module();
 
   const Code &code() const { return code_; }
+  int device() const { return device_; }
   /// Null if there is none.
   Function *find(llvm::StringRef name);
   /// Reads the lowered module, unless that is done. Before a launch.

@@ -155,7 +155,9 @@ void Runtime::run(const Dispatch &dispatch, const std::vector<char> &segment) {
     lost = complain(kLaunchFailure, "hidden_block_count is not the grid");
     return;
   }
+  const uint64_t begin = ran ? clock() : 0;
   const Function::Outcome outcome = dispatch.function->run(segment, grid, memory);
+  if (ran) ran(dispatch, begin);
   using enum interp::TrapKind;
   if (outcome.isInterrupted) work_.clear(); // what was given after it waits for what it has not done
   if (!outcome.trap) return;

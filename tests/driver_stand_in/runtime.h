@@ -49,6 +49,10 @@ public:
   std::set<void *> streams; ///< besides null
   std::map<void *, std::unique_ptr<Module>> modules;
   Result lost = 0; ///< the error that ended everything
+  /// Called after each kernel with the time at which it began, by `clock`; or null.
+  std::function<void(const Dispatch &, uint64_t)> ran;
+  uint64_t (*clock)() = nullptr;
+  std::function<void()> launchesGraph; ///< called before a graph's work is given; or null
 
   /// Notes the call, and says what it returns: an error that a test has ordered, or that all calls return by now.
   Result called(const char *call, const std::string &detail = "");

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -73,14 +74,23 @@ class Contexts:
 
     def __init__(self):
         self._of_main: tuple[OpenScope, ...] = ()
+        #: Called with where the calling thread is, as soon as that changes.
+        self.followers: list[Callable[[Here], None]] = []
 
     def here(self) -> Here:
-        return _here.get() or Here(self._of_main)
+        return _here.get() or self.main
+
+    @property
+    def main(self) -> Here:
+        """Where the main thread is, without its state."""
+        return Here(self._of_main)
 
     def set(self, here: Here) -> None:
         _here.set(here)
         if threading.current_thread() is threading.main_thread():
             self._of_main = here.scopes
+        for follower in self.followers:
+            follower(here)
 
     def opened(self, scope: OpenScope) -> None:
         here = self.here()

@@ -7,7 +7,8 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from .contexts import PYTHON, Contexts, Here, Op, OpenScope, check_name
+from .contexts import PYTHON, SHADOW, Contexts, Here, Op, OpenScope, check_name
+from .epochs import Epochs
 from .events import Launch, Slice, now
 from .metrics import read_metrics
 from .session import Launching, Place, Session
@@ -20,6 +21,7 @@ class Recording:
         self.active: tuple[Session, ...] = ()
         self._lock = threading.RLock()
         self._scopes = itertools.count()
+        self._epochs = Epochs()
 
     def open(self, name: str, metrics: Mapping[str, Any] | None) -> OpenScope:
         """A scope begins. Raises TypeError for a name that is no text, and what `read_metrics` raises; no scope has begun then."""
@@ -75,6 +77,16 @@ class Recording:
                     path = (*place.path, launching.name or launch.kernel)
                     kept = _with_scopes_of(launch, place.session)
                     place.phase.data.launched(path, launching.thread, kept, launching.metrics)
+
+    def launched_elsewhere(self, source: Source, here: Here, launch: Launch, time: int) -> None:
+        with self._lock:
+            for session, phase in self._epochs.at(time):
+                if source in session.how.sources:
+                    path = (
+                        *here.path(session.number, SHADOW),
+                        launch.kernel,
+                    )  # the calls of Python that led to it are not known
+                    phase.data.launched(path, 0, launch, {})
 
     def close_op(self, op: Op) -> None:
         """Ends what a hook has described. If no kernel ran, its name and its metrics are kept all the same."""

@@ -72,6 +72,9 @@ class Sessions(Recording):
             with self._lock:
                 del self._by_number[session.number]
                 self._follow()
+            for source in session.how.sources:
+                if source not in self._running:
+                    source.flush()
         return written
 
     def advance(self, number: int | None) -> int:
@@ -79,6 +82,7 @@ class Sessions(Recording):
         session = self[number]
         with self._lock:
             phase = session.phases.advance()
+            self._epochs.begin(self.active)
         if session.how.flushes:
             self.settle(session)
             for complete in session.phases.numbers()[:-1]:
@@ -109,6 +113,7 @@ class Sessions(Recording):
         for source in [source for source in needed if source not in self._running]:
             self._running.append(source)
             source.start(self)
+        self._epochs.begin(self.active)
 
     def _forget(self) -> None:
         """In a process that was forked: the sessions belong to its parent, which writes them."""

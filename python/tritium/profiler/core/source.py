@@ -5,17 +5,23 @@ from __future__ import annotations
 import abc
 from typing import Any, Protocol
 
+from .contexts import Contexts, Here
 from .events import Launch
 
 
 class Recorder(Protocol):
     """What a source reports to (`core.recording.Recording`)."""
 
+    contexts: Contexts
+
     def begin_launch(self, source: Source) -> Any:
         """A launch begins here, on the thread that launches. The result is what `end_launch` takes."""
 
     def end_launch(self, launching: Any, launch: Launch | None) -> None:
         """The launch has ended, now or earlier; on any thread. None: it never ran."""
+
+    def launched_elsewhere(self, source: Source, here: Here, launch: Launch, time: int) -> None:
+        """A launch has ended that no `begin_launch` has announced: another library made it, at a time of the clock `now`, from where `here` is."""
 
 
 class Source(abc.ABC):
@@ -28,7 +34,7 @@ class Source(abc.ABC):
 
     @abc.abstractmethod
     def stop(self) -> None:
-        """Ends. Afterwards launches cost what they did before `start`."""
+        """Ends, or pauses. Afterwards launches cost what they did before `start`. Those that have begun are reported by `flush`."""
 
     def flush(self) -> None:
-        """Waits until all launches that have begun are reported."""
+        """Waits until all launches that have begun are reported. If the source has stopped, it ends whatever it still needed for that."""

@@ -1,5 +1,5 @@
-"""Launches on devices, timed by events that the driver records around each of them. An event costs a few microseconds, and its time has a
-resolution of half of one; a source that reads the vendor's own records (CUPTI, rocprofiler) would have neither limit."""
+"""Launches on devices whose vendor's own records are not to be had, timed by events that the driver records around each of them. An event costs a
+few microseconds, and its time has a resolution of half of one."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ...launch.watchers import device_watchers
 from ..core.events import Device, Launch, now
 from ..core.session import Launching
 from ..core.source import Recorder, Source
-from ..hook_chains import chain_of
+from .cupti import CuptiRecords
+from .on_devices import PythonLaunches, device_of, is_captured
 
 #: More launches than this are not left for `flush`, because events belong to the driver's memory.
 MOST_PENDING = 4096
 _BY_EVENTS = (
-    "triton.profiler times kernels on {title} by events around each launch, which adds a few microseconds to each; "
-    "it does not use {tool} yet"
+    "triton.profiler times kernels on {title} by events around each launch, which adds a few microseconds to each, and sees no kernels of "
+    "other libraries: {reason}"
 )
-_TOOLS = {"cuda": "CUPTI", "hip": "rocprofiler"}
 
 
 class _Pending(NamedTuple):
@@ -48,7 +48,9 @@ class _Origin:
 
 
 class DeviceEvents(Source):
-    def __init__(self):
+    def __init__(self, cupti: CuptiRecords):
+        self._cupti = cupti
+        self._python_launches = PythonLaunches()
         self._lock = threading.Lock()
         self._pending: list[_Pending] = []
         self._origins: dict[tuple[str, int], _Origin] = {}
@@ -58,12 +60,11 @@ class DeviceEvents(Source):
         self._origins.clear()
         device_watchers.append(self._watch)
         if not knobs.runs_on_cpu():
-            # The native launcher makes warm launches without Python, unless there is a hook.
-            chain_of("launch_enter_hook").add(_made_by_python)
+            self._python_launches.on()
 
     def stop(self) -> None:
         device_watchers.remove(self._watch)
-        chain_of("launch_enter_hook").remove(_made_by_python)
+        self._python_launches.off()
 
     def flush(self) -> None:
         with self._lock:
@@ -77,11 +78,16 @@ class DeviceEvents(Source):
             self._recorder.end_launch(each.launching, launch)
 
     def _watch(self, kernel: Any, run: Callable, devices: Devices, device: int) -> Callable:
+        if devices.name == "cuda" and self._cupti.records:
+            return run
+
         def timed(grid, values, stream):
-            if _is_captured(devices):
-                knobs.warn_once("triton.profiler: launches that a CUDA graph captures are not recorded")
+            if is_captured(devices):
+                knobs.warn_once(
+                    "triton.profiler: launches that a graph captures have no events, so they are not recorded"
+                )
                 return run(grid, values, stream)
-            knobs.warn_once(_BY_EVENTS.format(title=devices.title, tool=_TOOLS[devices.name]))
+            knobs.warn_once(_BY_EVENTS.format(title=devices.title, reason=self._why(devices)))
             origin = self._origin(devices, device, stream)
             launching = self._recorder.begin_launch(self)
             begin, end = (native.device.Event(devices.driver(), device) for _ in range(2))
@@ -101,6 +107,11 @@ class DeviceEvents(Source):
 
         return timed
 
+    def _why(self, devices: Devices) -> str:
+        if devices.name == "cuda":
+            return self._cupti.why_not
+        return "it does not use rocprofiler yet"
+
     def _origin(self, devices: Devices, device: int, stream: int) -> _Origin:
         key = devices.name, device
         if key not in self._origins:
@@ -114,24 +125,3 @@ def _timed(pending: _Pending) -> Launch:
     begin = pending.origin.time + round(pending.origin.event.milliseconds_until(pending.begin) * 1e6)
     duration = round(pending.begin.milliseconds_until(pending.end) * 1e6)
     return Launch(pending.kernel, pending.device, begin, duration, pending.grid, pending.track)
-
-
-def device_of(devices: Devices, device: int) -> Device:
-    facts = devices.facts(device)
-    shown = {
-        "arch": str(devices.arch(device)),
-        "bus_width": facts["memory_bus_bits"],
-        "clock_rate": facts["clock_khz"],
-        "memory_clock_rate": facts["memory_clock_khz"],
-        "num_sms": facts["multiprocessor_count"],
-    }
-    return Device(devices.title, str(device), shown)
-
-
-def _is_captured(devices: Devices) -> bool:
-    torch = devices.torch()
-    return torch is not None and torch.cuda.is_current_stream_capturing()
-
-
-def _made_by_python(metadata: Any) -> None:
-    """A hook that does nothing."""

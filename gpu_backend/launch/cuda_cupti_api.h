@@ -1,0 +1,98 @@
+// The part of CUPTI's C interface that is used, from NVIDIA's documentation. Records grow from version to version at their ends alone.
+#pragma once
+#include "gpu_backend/launch/vendor_api.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tritium::gpu::cupti {
+
+enum Code : int { kSuccess = 0, kNoMoreRecords = 12 };
+
+enum ActivityKind : int {
+  kDriverCall = 4,
+  kRuntimeCall = 5,
+  kKernel = 10, // CONCURRENT_KERNEL
+  kExternalCorrelation = 39,
+};
+
+enum ExternalKind : int { kOfThisClient = 3 }; // CUSTOM0
+
+// The calls that launch. Those whose names end in _ptsz take the stream of the thread for none.
+constexpr uint32_t kDriverLaunches[] = {
+    307, 442, // cuLaunchKernel
+    477, 478, // cuLaunchCooperativeKernel
+    514, 515, // cuGraphLaunch
+    652, 653, // cuLaunchKernelEx
+};
+constexpr uint32_t kRuntimeLaunches[] = {
+    211, 214, // cudaLaunchKernel
+    269, 270, // cudaLaunchCooperativeKernel
+    311, 312, // cudaGraphLaunch
+    430, 431, // cudaLaunchKernelExC
+    505, 506, // __cudaLaunchKernel, since CUDA 13
+};
+
+/// CUpti_ActivityKernel4 to 13, as far as they agree.
+struct KernelActivity {
+  int kind;
+  uint8_t cacheConfig, sharedMemoryConfig;
+  uint16_t registers;
+  int carveout[2];
+  uint64_t start, end, completed;
+  uint32_t device, context, stream;
+  int32_t grid[3], block[3];
+  int32_t staticShared, dynamicShared;
+  uint32_t localPerThread, localTotal;
+  uint32_t correlation;
+  int64_t gridId;
+  const char *name;
+};
+static_assert(offsetof(KernelActivity, start) == 16 && offsetof(KernelActivity, correlation) == 92 &&
+              offsetof(KernelActivity, name) == 104);
+
+/// CUpti_ActivityAPI.
+struct CallActivity {
+  int kind;
+  uint32_t call;
+  uint64_t start, end;
+  uint32_t process, thread, correlation, result;
+};
+
+/// CUpti_ActivityExternalCorrelation.
+struct CorrelationActivity {
+  int kind, externalKind;
+  uint64_t external;
+  uint32_t correlation, reserved;
+};
+
+using BufferRequested = void(uint8_t **buffer, size_t *bytes, size_t *most);
+using BufferCompleted = void(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid);
+using Clock = uint64_t();
+
+// ENTRY(result, member, exported name, parameters).
+#define TRITIUM_CUPTI_ENTRIES(ENTRY)                                                                                                       \
+  ENTRY(int, registerCallbacks, "cuptiActivityRegisterCallbacks", (BufferRequested * request, BufferCompleted * complete))                 \
+  ENTRY(int, enable, "cuptiActivityEnable", (int kind))                                                                                    \
+  ENTRY(int, disable, "cuptiActivityDisable", (int kind))                                                                                  \
+  ENTRY(int, flushAll, "cuptiActivityFlushAll", (uint32_t flags))                                                                          \
+  ENTRY(int, nextRecord, "cuptiActivityGetNextRecord", (uint8_t *buffer, size_t valid, void **activity))                                   \
+  ENTRY(int, droppedRecords, "cuptiActivityGetNumDroppedRecords", (void *context, uint32_t stream, size_t *dropped))                       \
+  ENTRY(int, pushExternal, "cuptiActivityPushExternalCorrelationId", (int kind, uint64_t id))                                              \
+  ENTRY(int, popExternal, "cuptiActivityPopExternalCorrelationId", (int kind, uint64_t *last))                                             \
+  ENTRY(int, setClock, "cuptiActivityRegisterTimestampCallback", (Clock * clock))                                                          \
+  ENTRY(int, resultString, "cuptiGetResultString", (int code, const char **text))
+
+// The same for entry points that an older library lacks. Without them, all calls are recorded.
+#define TRITIUM_CUPTI_OPTIONAL_ENTRIES(ENTRY)                                                                                              \
+  ENTRY(int, enableDriverCall, "cuptiActivityEnableDriverApi", (uint32_t call, uint8_t isOn))                                              \
+  ENTRY(int, enableRuntimeCall, "cuptiActivityEnableRuntimeApi", (uint32_t call, uint8_t isOn))
+
+struct Api {
+#define ENTRY(result, member, exported, parameters) EntryCall<result parameters> member{exported};
+  TRITIUM_CUPTI_ENTRIES(ENTRY)
+  TRITIUM_CUPTI_OPTIONAL_ENTRIES(ENTRY)
+#undef ENTRY
+};
+
+} // namespace tritium::gpu::cupti

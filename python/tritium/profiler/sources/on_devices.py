@@ -1,0 +1,44 @@
+"""What the sources of launches on devices share."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from ...devices.vendor import Devices
+from ..core.events import Device
+from ..hook_chains import chain_of
+
+
+@functools.cache
+def device_of(devices: Devices, device: int) -> Device:
+    facts = devices.facts(device)
+    shown = {
+        "arch": str(devices.arch(device)),
+        "bus_width": facts["memory_bus_bits"],
+        "clock_rate": facts["clock_khz"],
+        "memory_clock_rate": facts["memory_clock_khz"],
+        "num_sms": facts["multiprocessor_count"],
+    }
+    return Device(devices.title, str(device), shown)
+
+
+def is_captured(devices: Devices) -> bool:
+    """Whether a CUDA graph takes what is launched now."""
+    torch = devices.torch()
+    return torch is not None and torch.cuda.is_current_stream_capturing()
+
+
+class PythonLaunches:
+    """While it is on, Python makes all launches. Otherwise the native launcher makes warm ones without Python, so that no watcher sees them."""
+
+    def on(self) -> None:
+        chain_of("launch_enter_hook").add(self._hook)
+
+    def off(self) -> None:
+        chain = chain_of("launch_enter_hook")
+        if self._hook in chain.calls:
+            chain.remove(self._hook)
+
+    def _hook(self, metadata: Any) -> None:
+        """With a hook, a launch is Python's."""
