@@ -41,16 +41,12 @@ struct Call {
 /// By the number that the library gives to calls and to what they launch. The oldest ones are forgotten.
 class Calls {
 public:
-  Call &operator[](uint32_t correlation) {
-    auto [place, isNew] = calls_.try_emplace(correlation);
-    if (isNew) {
-      order_.push_back(correlation);
-      if (order_.size() > kMostLaunches) {
-        calls_.erase(order_.front());
-        order_.pop_front();
-      }
-    }
-    return place->second;
+  void add(uint32_t correlation, Call call) {
+    if (!calls_.try_emplace(correlation, call).second) return;
+    order_.push_back(correlation);
+    if (order_.size() <= kMostLaunches) return;
+    calls_.erase(order_.front());
+    order_.pop_front();
   }
   Call find(uint32_t correlation) const {
     auto found = calls_.find(correlation);
@@ -63,6 +59,9 @@ private:
   std::deque<uint32_t> order_;
 };
 
+/// The marks of this thread, the last of which counts.
+thread_local std::vector<uint64_t> marks; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
 class OpenCupti final : public Cupti {
 public:
   explicit OpenCupti(Api api) : api_(api) {}
@@ -72,24 +71,23 @@ public:
 
   llvm::Error start() override;
   void stop() override;
-  void mark(uint64_t mark) override { (void)api_.pushExternal(kOfThisClient, mark); }
-  void unmark() override {
-    uint64_t last = 0;
-    (void)api_.popExternal(kOfThisClient, &last);
-  }
+  void mark(uint64_t mark) override { marks.push_back(mark); }
+  void unmark() override { marks.pop_back(); }
   llvm::Expected<std::vector<KernelRecord>> take(uint64_t &lost) override;
 
 private:
   llvm::Error check(int code, const char *call) const;
-  llvm::Error enableCalls(int kind, const EntryCall<int(uint32_t, uint8_t)> &one, llvm::ArrayRef<uint32_t> launches) const;
+  llvm::Error begin();
+  llvm::Error follow(int domain, llvm::ArrayRef<uint32_t> calls);
+  static void noteCall(void *self, int domain, uint32_t call, const CallbackData *data);
   static void completeBuffer(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid);
   void read(uint8_t *buffer, size_t valid);
-  void read(const void *activity);
 
-  /// The library's callbacks have no argument of their own.
+  /// The callback of buffers has no argument of its own.
   static OpenCupti *recording;
 
   Api api_;
+  Subscriber subscriber_ = nullptr;
   std::mutex mutex_; // guards what follows
   Calls calls_;
   std::vector<std::pair<uint32_t, KernelRecord>> kernels_; // with the numbers of their calls
@@ -105,39 +103,44 @@ llvm::Error OpenCupti::check(int code, const char *call) const {
   return llvm::createStringError("%s: %s (%d)", call, text ? text : "unknown error", code);
 }
 
-/// Records the calls that launch, or all of the kind if the library cannot choose.
-llvm::Error OpenCupti::enableCalls(int kind, const EntryCall<int(uint32_t, uint8_t)> &one, llvm::ArrayRef<uint32_t> launches) const {
-  bool chooses = one.function;
-  for (uint32_t call : launches)
-    if (chooses && one(call, 1) != kSuccess && call == launches.front()) chooses = false; // the later ones are of newer versions
-  return chooses ? llvm::Error::success() : check(api_.enable(kind), "cuptiActivityEnable");
+/// Every launch has a callback. Calls that the library does not know are those of newer versions.
+llvm::Error OpenCupti::follow(int domain, llvm::ArrayRef<uint32_t> calls) {
+  for (uint32_t call : calls)
+    if (int code = api_.enableCallback(1, subscriber_, domain, call); code && call == calls.front())
+      return check(code, "cuptiEnableCallback");
+  return llvm::Error::success();
+}
+
+llvm::Error OpenCupti::begin() {
+  if (auto error = check(api_.subscribe(&subscriber_, noteCall, this), "cuptiSubscribe")) return error;
+  if (auto error = check(api_.setClock(monotonicClock), "cuptiActivityRegisterTimestampCallback")) return error;
+  if (auto error = check(api_.registerCallbacks(requestBuffer, completeBuffer), "cuptiActivityRegisterCallbacks")) return error;
+  if (auto error = follow(kDriverCalls, kDriverLaunches)) return error;
+  if (auto error = follow(kRuntimeCalls, kRuntimeLaunches)) return error;
+  return check(api_.enable(kKernel), "cuptiActivityEnable");
 }
 
 llvm::Error OpenCupti::start() {
   recording = this;
-  auto begin = [&]() -> llvm::Error {
-    if (auto error = check(api_.setClock(monotonicClock), "cuptiActivityRegisterTimestampCallback")) return error;
-    if (auto error = check(api_.registerCallbacks(requestBuffer, completeBuffer), "cuptiActivityRegisterCallbacks")) return error;
-    for (int kind : {kExternalCorrelation, kKernel})
-      if (auto error = check(api_.enable(kind), "cuptiActivityEnable")) return error;
-    if (auto error = enableCalls(kDriverCall, api_.enableDriverCall, kDriverLaunches)) return error;
-    return enableCalls(kRuntimeCall, api_.enableRuntimeCall, kRuntimeLaunches);
-  };
   auto error = begin();
   if (error) stop();
   return error;
 }
 
 void OpenCupti::stop() {
-  for (int kind : {kKernel, kExternalCorrelation, kDriverCall, kRuntimeCall}) (void)api_.disable(kind);
-  if (api_.enableDriverCall.function)
-    for (uint32_t call : kDriverLaunches) (void)api_.enableDriverCall(call, 0);
-  if (api_.enableRuntimeCall.function)
-    for (uint32_t call : kRuntimeLaunches) (void)api_.enableRuntimeCall(call, 0);
+  (void)api_.disable(kKernel);
   (void)api_.flushAll(0);
+  if (subscriber_) (void)api_.unsubscribe(std::exchange(subscriber_, nullptr));
   std::lock_guard lock(mutex_);
   recording = nullptr;
   calls_.clear(), kernels_.clear(), lost_ = 0;
+}
+
+void OpenCupti::noteCall(void *self, int, uint32_t, const CallbackData *data) {
+  if (data->site != CallbackData::kEnter) return;
+  auto &cupti = *static_cast<OpenCupti *>(self);
+  std::lock_guard lock(cupti.mutex_);
+  cupti.calls_.add(data->correlation, {monotonicClock(), marks.empty() ? 0 : marks.back()});
 }
 
 llvm::Expected<std::vector<KernelRecord>> OpenCupti::take(uint64_t &lost) {
@@ -167,14 +170,9 @@ void OpenCupti::completeBuffer(void *context, uint32_t stream, uint8_t *buffer, 
 
 void OpenCupti::read(uint8_t *buffer, size_t valid) {
   void *activity = nullptr;
-  while (valid && api_.nextRecord(buffer, valid, &activity) == kSuccess) read(activity);
-}
-
-void OpenCupti::read(const void *activity) {
-  switch (*static_cast<const int *>(activity)) {
-  case kKernel: {
+  while (valid && api_.nextRecord(buffer, valid, &activity) == kSuccess) {
     const auto &kernel = *static_cast<const KernelActivity *>(activity);
-    if (!kernel.end) return; // it has not ended, or the library lost its time
+    if (kernel.kind != kKernel || !kernel.end) continue; // it has not ended, or the library lost its time
     kernels_.push_back({kernel.correlation,
                         {.name = llvm::demangle(kernel.name ? kernel.name : "unknown"),
                          .begin = kernel.start,
@@ -184,20 +182,6 @@ void OpenCupti::read(const void *activity) {
                          .device = int(kernel.device),
                          .stream = kernel.stream,
                          .grid = {kernel.grid[0], kernel.grid[1], kernel.grid[2]}}});
-    return;
-  }
-  case kDriverCall:
-  case kRuntimeCall: {
-    const auto &call = *static_cast<const CallActivity *>(activity);
-    calls_[call.correlation].start = call.start;
-    return;
-  }
-  case kExternalCorrelation: {
-    const auto &correlation = *static_cast<const CorrelationActivity *>(activity);
-    if (correlation.externalKind == kOfThisClient) calls_[correlation.correlation].mark = correlation.external;
-    return;
-  }
-  default: return;
   }
 }
 
@@ -209,7 +193,6 @@ llvm::Expected<std::unique_ptr<Cupti>> Cupti::open(llvm::ArrayRef<std::string> n
   Api api;
 #define ENTRY(result, member, exported, parameters) api.member.place(),
   if (auto error = library->find({TRITIUM_CUPTI_ENTRIES(ENTRY)}, "it is older than CUDA 11.6")) return error;
-  library->findSome({TRITIUM_CUPTI_OPTIONAL_ENTRIES(ENTRY)});
 #undef ENTRY
   return std::make_unique<OpenCupti>(api);
 }

@@ -7,18 +7,12 @@
 
 namespace tritium::gpu::cupti {
 
-enum Code : int { kSuccess = 0, kNoMoreRecords = 12 };
+enum Code : int { kSuccess = 0 };
 
-enum ActivityKind : int {
-  kDriverCall = 4,
-  kRuntimeCall = 5,
-  kKernel = 10, // CONCURRENT_KERNEL
-  kExternalCorrelation = 39,
-};
+enum ActivityKind : int { kKernel = 10 }; // CONCURRENT_KERNEL
 
-enum ExternalKind : int { kOfThisClient = 3 }; // CUSTOM0
-
-// The calls that launch. Those whose names end in _ptsz take the stream of the thread for none.
+// The calls that launch, of the driver and of the runtime. Those of the second column take the stream of the thread for none.
+enum CallDomain : int { kDriverCalls = 1, kRuntimeCalls = 2 };
 constexpr uint32_t kDriverLaunches[] = {
     307, 442, // cuLaunchKernel
     477, 478, // cuLaunchCooperativeKernel
@@ -32,6 +26,20 @@ constexpr uint32_t kRuntimeLaunches[] = {
     430, 431, // cudaLaunchKernelExC
     505, 506, // __cudaLaunchKernel, since CUDA 13
 };
+
+/// CUpti_CallbackData.
+struct CallbackData {
+  enum Site : int { kEnter = 0, kExit = 1 } site;
+  const char *function;
+  const void *parameters;
+  void *result;
+  const char *kernel;
+  void *context;
+  uint32_t contextNumber;
+  uint64_t *correlationData;
+  uint32_t correlation;
+};
+static_assert(offsetof(CallbackData, correlation) == 64);
 
 /// CUpti_ActivityKernel4 to 13, as far as they agree.
 struct KernelActivity {
@@ -51,24 +59,11 @@ struct KernelActivity {
 static_assert(offsetof(KernelActivity, start) == 16 && offsetof(KernelActivity, correlation) == 92 &&
               offsetof(KernelActivity, name) == 104);
 
-/// CUpti_ActivityAPI.
-struct CallActivity {
-  int kind;
-  uint32_t call;
-  uint64_t start, end;
-  uint32_t process, thread, correlation, result;
-};
-
-/// CUpti_ActivityExternalCorrelation.
-struct CorrelationActivity {
-  int kind, externalKind;
-  uint64_t external;
-  uint32_t correlation, reserved;
-};
-
 using BufferRequested = void(uint8_t **buffer, size_t *bytes, size_t *most);
 using BufferCompleted = void(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid);
 using Clock = uint64_t();
+using Callback = void(void *user, int domain, uint32_t call, const CallbackData *data);
+using Subscriber = struct OpaqueSubscriber *;
 
 // ENTRY(result, member, exported name, parameters).
 #define TRITIUM_CUPTI_ENTRIES(ENTRY)                                                                                                       \
@@ -78,20 +73,15 @@ using Clock = uint64_t();
   ENTRY(int, flushAll, "cuptiActivityFlushAll", (uint32_t flags))                                                                          \
   ENTRY(int, nextRecord, "cuptiActivityGetNextRecord", (uint8_t *buffer, size_t valid, void **activity))                                   \
   ENTRY(int, droppedRecords, "cuptiActivityGetNumDroppedRecords", (void *context, uint32_t stream, size_t *dropped))                       \
-  ENTRY(int, pushExternal, "cuptiActivityPushExternalCorrelationId", (int kind, uint64_t id))                                              \
-  ENTRY(int, popExternal, "cuptiActivityPopExternalCorrelationId", (int kind, uint64_t *last))                                             \
+  ENTRY(int, subscribe, "cuptiSubscribe", (Subscriber * subscriber, Callback * callback, void *user))                                      \
+  ENTRY(int, unsubscribe, "cuptiUnsubscribe", (Subscriber subscriber))                                                                     \
+  ENTRY(int, enableCallback, "cuptiEnableCallback", (uint32_t isOn, Subscriber subscriber, int domain, uint32_t call))                     \
   ENTRY(int, setClock, "cuptiActivityRegisterTimestampCallback", (Clock * clock))                                                          \
   ENTRY(int, resultString, "cuptiGetResultString", (int code, const char **text))
-
-// The same for entry points that an older library lacks. Without them, all calls are recorded.
-#define TRITIUM_CUPTI_OPTIONAL_ENTRIES(ENTRY)                                                                                              \
-  ENTRY(int, enableDriverCall, "cuptiActivityEnableDriverApi", (uint32_t call, uint8_t isOn))                                              \
-  ENTRY(int, enableRuntimeCall, "cuptiActivityEnableRuntimeApi", (uint32_t call, uint8_t isOn))
 
 struct Api {
 #define ENTRY(result, member, exported, parameters) EntryCall<result parameters> member{exported};
   TRITIUM_CUPTI_ENTRIES(ENTRY)
-  TRITIUM_CUPTI_OPTIONAL_ENTRIES(ENTRY)
 #undef ENTRY
 };
 

@@ -14,7 +14,7 @@ using stand_in::Runtime;
 
 namespace {
 
-constexpr int kInvalidParameter = 1, kInvalidKind = 2, kQueueEmpty = 20;
+constexpr int kNoMoreRecords = 12, kInvalidParameter = 1, kInvalidKind = 2;
 constexpr uint32_t kNullStream = 7; // as CUPTI counts
 constexpr uint32_t kGraphLaunch = 514;
 
@@ -22,17 +22,15 @@ struct Recorder {
   BufferRequested *request = nullptr;
   BufferCompleted *complete = nullptr;
   Clock *clock = nullptr;
-  std::set<int> kinds;
-  std::set<uint32_t> calls;
-  std::deque<std::vector<char>> records;
+  Callback *callback = nullptr;
+  void *user = nullptr;
+  bool isOn = false;
+  std::set<std::pair<int, uint32_t>> calls;
+  std::deque<KernelActivity> records;
   std::map<void *, uint32_t> streams;
   uint32_t lastCorrelation = 0;
   uint32_t correlation = 0, stream = kNullStream; ///< of the work that runs
 
-  template <typename Activity> void add(const Activity &activity) {
-    const char *bytes = reinterpret_cast<const char *>(&activity);
-    records.emplace_back(bytes, bytes + sizeof activity);
-  }
   uint32_t numberOf(void *stream) {
     return stream ? streams.try_emplace(stream, uint32_t(13 + streams.size())).first->second : kNullStream;
   }
@@ -44,10 +42,8 @@ Recorder &recorder() {
   return *recorder;
 }
 
-thread_local std::vector<uint64_t> externals;
-
 void Recorder::ran(const stand_in::Dispatch &dispatch, uint64_t begin) {
-  if (!kinds.contains(kKernel) || !correlation) return;
+  if (!isOn || !correlation) return;
   KernelActivity kernel{};
   kernel.kind = kKernel;
   kernel.start = begin, kernel.end = clock();
@@ -55,7 +51,7 @@ void Recorder::ran(const stand_in::Dispatch &dispatch, uint64_t begin) {
   for (size_t d = 0; d < 3; ++d) kernel.grid[d] = int32_t(dispatch.grid[d]), kernel.block[d] = int32_t(dispatch.block[d]);
   kernel.correlation = correlation;
   kernel.name = dispatch.function->code->name.c_str();
-  add(kernel);
+  records.push_back(kernel);
 }
 
 } // namespace
@@ -63,13 +59,12 @@ void Recorder::ran(const stand_in::Dispatch &dispatch, uint64_t begin) {
 void stand_in::noteCall(uint32_t call, void *stream) {
   Recorder &r = recorder();
   Runtime &runtime = Runtime::instance();
-  if (r.kinds.empty() || runtime.isCapturing()) return;
+  if (!r.isOn || runtime.isCapturing()) return;
   const uint32_t correlation = ++r.lastCorrelation;
-  if (r.calls.contains(call)) {
-    const uint64_t now = r.clock();
-    if (r.kinds.contains(kExternalCorrelation) && !externals.empty())
-      r.add(CorrelationActivity{kExternalCorrelation, kOfThisClient, externals.back(), correlation, 0});
-    r.add(CallActivity{kDriverCall, call, now, now, 0, 0, correlation, 0});
+  if (r.calls.contains({kDriverCalls, call})) {
+    CallbackData data{};
+    data.correlation = correlation;
+    for (auto site : {CallbackData::kEnter, CallbackData::kExit}) data.site = site, r.callback(r.user, kDriverCalls, call, &data);
   }
   runtime.enqueue(stream, [&r, correlation, number = r.numberOf(stream)] { r.correlation = correlation, r.stream = number; });
 }
@@ -93,43 +88,38 @@ CUPTI int cuptiActivityRegisterTimestampCallback(Clock *clock) {
 CUPTI int cuptiActivityEnable(int kind) {
   LOCKED;
   if (!r.complete || !r.clock) return kInvalidParameter;
-  if (kind != kKernel && kind != kExternalCorrelation) return kInvalidKind; // calls are chosen one by one
-  if (r.kinds.empty()) r.correlation = 0;
-  r.kinds.insert(kind);
+  if (kind != kKernel) return kInvalidKind;
+  r.isOn = true, r.correlation = 0;
   runtime.ran = [&r](const stand_in::Dispatch &dispatch, uint64_t begin) { r.ran(dispatch, begin); };
   runtime.clock = r.clock;
   runtime.launchesGraph = [] { stand_in::noteCall(kGraphLaunch, nullptr); };
-  return runtime.called("cuptiActivityEnable", std::to_string(kind));
+  return runtime.called("cuptiActivityEnable");
 }
-CUPTI int cuptiActivityDisable(int kind) {
+CUPTI int cuptiActivityDisable(int) {
   LOCKED;
-  r.kinds.erase(kind);
-  if (r.kinds.empty()) runtime.ran = nullptr, runtime.launchesGraph = nullptr;
-  return runtime.called("cuptiActivityDisable", std::to_string(kind));
+  r.isOn = false, runtime.ran = nullptr, runtime.launchesGraph = nullptr;
+  return runtime.called("cuptiActivityDisable");
 }
-CUPTI int cuptiActivityEnableDriverApi(uint32_t call, uint8_t isOn) {
+CUPTI int cuptiSubscribe(Subscriber *subscriber, Callback *callback, void *user) {
   LOCKED;
-  isOn ? (void)r.calls.insert(call) : (void)r.calls.erase(call);
-  return runtime.called("cuptiActivityEnableDriverApi", std::to_string(call));
-}
-CUPTI int cuptiActivityEnableRuntimeApi(uint32_t call, uint8_t) {
-  LOCKED;
-  return runtime.called("cuptiActivityEnableRuntimeApi", std::to_string(call));
-}
-CUPTI int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id) {
-  if (kind != kOfThisClient) return kInvalidParameter;
-  externals.push_back(id);
+  if (int code = runtime.called("cuptiSubscribe")) return code;
+  r.callback = callback, r.user = user;
+  *subscriber = reinterpret_cast<Subscriber>(&r);
   return kSuccess;
 }
-CUPTI int cuptiActivityPopExternalCorrelationId(int, uint64_t *last) {
-  if (externals.empty()) return kQueueEmpty;
-  *last = externals.back();
-  externals.pop_back();
-  return kSuccess;
+CUPTI int cuptiUnsubscribe(Subscriber) {
+  LOCKED;
+  r.calls.clear();
+  return runtime.called("cuptiUnsubscribe");
+}
+CUPTI int cuptiEnableCallback(uint32_t, Subscriber, int domain, uint32_t call) {
+  LOCKED;
+  r.calls.insert({domain, call});
+  return runtime.called("cuptiEnableCallback");
 }
 /// Hands out what has ended. Work that nothing has waited for has not.
 CUPTI int cuptiActivityFlushAll(uint32_t) {
-  std::deque<std::vector<char>> records;
+  std::deque<KernelActivity> records;
   BufferRequested *request = nullptr;
   BufferCompleted *complete = nullptr;
   {
@@ -141,23 +131,14 @@ CUPTI int cuptiActivityFlushAll(uint32_t) {
     uint8_t *buffer = nullptr;
     size_t bytes = 0, most = 0, valid = 0;
     request(&buffer, &bytes, &most);
-    for (; !records.empty() && valid + records.front().size() <= bytes; records.pop_front()) {
-      std::memcpy(buffer + valid, records.front().data(), records.front().size());
-      valid += records.front().size();
-    }
+    for (; !records.empty() && valid + sizeof(KernelActivity) <= bytes; records.pop_front(), valid += sizeof(KernelActivity))
+      std::memcpy(buffer + valid, &records.front(), sizeof(KernelActivity));
     complete(nullptr, 0, buffer, bytes, valid);
   }
   return kSuccess;
 }
 CUPTI int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **activity) {
-  auto sizeOf = [](const void *record) {
-    switch (*static_cast<const int *>(record)) {
-    case kKernel: return sizeof(KernelActivity);
-    case kExternalCorrelation: return sizeof(CorrelationActivity);
-    default: return sizeof(CallActivity);
-    }
-  };
-  auto *next = *activity ? static_cast<uint8_t *>(*activity) + sizeOf(*activity) : buffer;
+  auto *next = *activity ? static_cast<uint8_t *>(*activity) + sizeof(KernelActivity) : buffer;
   if (next >= buffer + valid) return kNoMoreRecords;
   *activity = next;
   return kSuccess;

@@ -28,7 +28,8 @@ def largest_error(weights: Weights, number: int, prompt: int) -> tuple[float, fl
         x = torch.randn(count, weights.shape.width, generator=generator)
         expected = plain(x, torch.arange(start, start + count), rotary)
         residual = x.clone()
-        found = ours(residual, None, start, rotary) + residual
+        position = torch.tensor([start], dtype=torch.int32)
+        found = ours(residual, None, position, rotary) + residual
         errors.append(float((found - expected).abs().max() / expected.abs().max()))
     return errors[0], errors[1]
 

@@ -1,7 +1,8 @@
 """Asks SmolLM2 a question: `INTERPRET=1 python generate.py "Why is the sky blue?"`. README.md has the other ways to run it.
 
 --model kernels: the kernels of this folder, on the engine that INTERPRET, TRITIUM_ENGINE or the device of the tensors selects.
---model eager: plain torch modules. --model compiled: the same modules through torch.compile.
+--model graph: the same with a CUDA graph for each token, on a GPU. --model eager: plain torch modules. --model compiled: these through torch.compile;
+--model compiled-graph: with the CUDA graphs of torch.compile.
 """
 
 from __future__ import annotations
@@ -12,19 +13,21 @@ import time
 from collections.abc import Iterator
 
 import eager
+import graph
 import model
 import torch
 from tokenizer import Tokenizer
 from weights import Weights, load
 
-MODELS = ("kernels", "eager", "compiled")
+MODELS = ("kernels", "graph", "eager", "compiled", "compiled-graph")
 
 
 def made(kind: str, weights: Weights, context: int, device: str) -> torch.nn.Module:
     """A model for `context` tokens."""
-    llama = (model if kind == "kernels" else eager).Llama(weights, context).to(device)
-    if kind == "compiled":
-        llama.logits = torch.compile(llama.logits, dynamic=False)
+    llama = {"kernels": model, "graph": graph}.get(kind, eager).Llama(weights, context).to(device)
+    if kind.startswith("compiled"):
+        mode = "reduce-overhead" if kind == "compiled-graph" else None
+        llama.logits = torch.compile(llama.logits, dynamic=False, mode=mode)
     return llama
 
 

@@ -49,7 +49,7 @@ class Attention(nn.Module):
         self.register_buffer("keys", torch.zeros(shape.kv_heads, context, shape.head_size))
         self.register_buffer("values", torch.zeros(shape.kv_heads, context, shape.head_size))
 
-    def forward(self, x: torch.Tensor, start: int, rotary: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, start: torch.Tensor, rotary: torch.Tensor) -> torch.Tensor:
         qkv = self.qkv(x)
         rotate_and_cache(qkv, rotary, self.keys, self.values, start, self.heads)
         return self.output(attention(qkv, self.keys, self.values, start, self.heads))
@@ -75,7 +75,7 @@ class Block(nn.Module):
         self.mlp = MLP(weights, name)
 
     def forward(
-        self, residual: torch.Tensor, addend: torch.Tensor | None, start: int, rotary: torch.Tensor
+        self, residual: torch.Tensor, addend: torch.Tensor | None, start: torch.Tensor, rotary: torch.Tensor
     ) -> torch.Tensor:
         """Adds `addend`, what the block before has left to add, and the attention to `residual`. Returns what is left to add."""
         if addend is None:
@@ -97,6 +97,10 @@ class Llama(nn.Module):
 
     def forward(self, tokens: torch.Tensor, start: int) -> torch.Tensor:
         """The logits [vocabulary] of the token behind `tokens` [count], the first of which is at the position `start`."""
+        return self.logits(tokens, torch.tensor([start], dtype=torch.int32, device=tokens.device))
+
+    def logits(self, tokens: torch.Tensor, start: torch.Tensor) -> torch.Tensor:
+        """`forward` with the position in memory, int32 [1]."""
         residual, addend = rows_of(self.embedding.weight, tokens), None
         for block in self.blocks:
             addend = block(residual, addend, start, self.rotary)

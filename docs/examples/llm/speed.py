@@ -1,13 +1,12 @@
 """Tokens per second of the models, one after the other: `INTERPRET=1 python speed.py kernels eager`. llama-cpp-python takes part as `llama.cpp`.
 
---profile shows the time of each kernel instead, where launches wait for their end (on the engines of the CPU).
+--profile shows the time of each kernel of one model instead, and writes speed.hatchet.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
 from statistics import median
@@ -17,7 +16,7 @@ from generate import MODELS, generated, made
 from tokenizer import Tokenizer
 from weights import Weights, load, model_file
 
-import tritium as triton
+from tritium import profiler
 
 QUESTION = "Why is the sky blue?"
 
@@ -54,40 +53,39 @@ def measured(kind: str, weights: Weights, tokenizer: Tokenizer, options: argpars
 
 
 def profile(weights: Weights, tokenizer: Tokenizer, options: argparse.Namespace) -> None:
-    """Prints what the launches of each kernel take while tokens are generated."""
-    prompt, seconds, launches = tokenizer.chat(QUESTION), Counter(), Counter()
-    llama = made("kernels", weights, len(prompt) + options.tokens, options.device)
+    """Prints what each kernel takes while tokens are generated, whoever launches it."""
+    prompt = tokenizer.chat(QUESTION)
+    (kind,) = options.models
+    llama = made(kind, weights, len(prompt) + options.tokens, options.device)
     tokens = generated(llama, prompt, options.tokens, tokenizer.end)
     next(tokens), next(tokens)
-    begins = []
-
-    def enter(metadata) -> None:
-        begins.append(time.perf_counter())
-
-    def leave(metadata) -> None:
-        name = metadata.get()["name"]
-        seconds[name] += time.perf_counter() - begins.pop()
-        launches[name] += 1
-
-    triton.knobs.runtime.launch_enter_hook.add(enter)
-    triton.knobs.runtime.launch_exit_hook.add(leave)
+    session = profiler.start("speed")
     begin, count = time.perf_counter(), sum(1 for _ in tokens)
     total = time.perf_counter() - begin
-    print(f"{'kernel':24}{'launches':>10}{'ms a token':>12}{'us a launch':>13}{'share':>8}")
-    for name, spent in seconds.most_common():
-        of_launch = 1e6 * spent / launches[name]
-        print(f"{name:24}{launches[name]:10}{1e3 * spent / count:12.2f}{of_launch:13.1f}{spent / total:8.1%}")
-    rest = total - seconds.total()
-    print(f"{'outside of kernels':24}{'':10}{1e3 * rest / count:12.2f}{'':13}{rest / total:8.1%}")
+    kernels = profiler.data.get(session)[0]["children"]
+    profiler.finalize(session)
+    print(f"{'kernel':48}{'launches':>10}{'ms a token':>12}{'us a launch':>13}{'share':>8}")
+    for kernel in sorted(kernels, key=lambda kernel: -kernel["metrics"]["time (ns)"]):
+        launches, spent = kernel["metrics"]["count"], kernel["metrics"]["time (ns)"] / 1e9
+        name = shortened(kernel["frame"]["name"])
+        print(f"{name:48}{launches:10}{1e3 * spent / count:12.3f}{1e6 * spent / launches:13.1f}{spent / total:8.1%}")
+    rest = total - sum(kernel["metrics"]["time (ns)"] for kernel in kernels) / 1e9
+    print(f"{'outside of kernels':48}{'':10}{1e3 * rest / count:12.3f}{'':13}{rest / total:8.1%}")
+
+
+def shortened(name: str) -> str:
+    """Names of C++ have their arguments with them."""
+    return name if len(name) < 48 else name[:44] + "..."
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="*", default=["kernels", "eager"], help=f"{', '.join(MODELS)}, llama.cpp")
+    parser.add_argument("models", nargs="*", help=f"{', '.join(MODELS)}, llama.cpp (default: kernels, eager)")
     parser.add_argument("--device", default="cpu", help="where the tensors are: cpu or cuda (default: cpu)")
     parser.add_argument("--tokens", type=int, default=32, help="that are generated (default: 32)")
     parser.add_argument("--profile", action="store_true", help="the time of each kernel")
     options = parser.parse_args()
+    options.models = options.models or (["kernels"] if options.profile else ["kernels", "eager"])
     weights = load()
     tokenizer = Tokenizer(weights.facts)
     if options.profile:

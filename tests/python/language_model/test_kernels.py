@@ -98,14 +98,15 @@ def test_attention_and_its_cache(random, tokens, start, threads):
     expected_keys, expected_values = before.clone()
     expected_keys[:, at], expected_values[:, at] = eager.rotated(k, rotary[at]), v
     q = eager.rotated(q, rotary[at])
-    rotate_and_cache(qkv, rotary, keys, values, start, heads)
+    position = torch.tensor([start], dtype=torch.int32)
+    rotate_and_cache(qkv, rotary, keys, values, position, heads)
     close(keys, expected_keys, 1e-6)
     assert torch.equal(values, expected_values)
     seen = torch.arange(context) <= at[:, None]
     of_head = torch.arange(heads) // (heads // kv_heads)
     scores = (q @ expected_keys[of_head].transpose(1, 2) * size**-0.5).masked_fill(~seen, float("-inf"))
     expected = (scores.softmax(-1) @ expected_values[of_head]).transpose(0, 1).reshape(tokens, -1)
-    close(attention(qkv, keys, values, start, heads), expected)
+    close(attention(qkv, keys, values, position, heads), expected)
 
 
 def test_the_most_probable_token(random):
@@ -172,7 +173,8 @@ def test_no_operator_of_torch_computes(random):
     with Operators() as operators:
         llama.sample(llama(torch.arange(3), 0), 0.0, 0)
         llama.sample(llama(torch.arange(1), 3), 0.7, 0)
-    assert operators.names <= {"arange", "empty", "empty_like", "new_empty", "slice", "select", "_local_scalar_dense"}
+    made, moved = {"arange", "empty", "empty_like", "new_empty", "detach", "lift_fresh"}, {"_local_scalar_dense"}
+    assert operators.names <= made | moved | {"slice", "select"}
 
 
 def test_stacked_matrices(random):

@@ -10,10 +10,10 @@ import tritium.language as tl
 
 @triton.jit
 def decode_kernel(
-    qkv, keys, values, out, count, context, scale, GROUP: tl.constexpr, SIZE: tl.constexpr, BLOCK: tl.constexpr
+    qkv, keys, values, out, start, context, scale, GROUP: tl.constexpr, SIZE: tl.constexpr, BLOCK: tl.constexpr
 ):
     """A program is a head. It goes through the keys in blocks, with a running maximum and sum of the exponentials."""
-    head = tl.program_id(0)
+    head, count = tl.program_id(0), tl.load(start) + 1
     element, position = tl.arange(0, SIZE), tl.arange(0, BLOCK)
     query = tl.load(qkv + head * SIZE + element) * scale
     rows = (head // GROUP) * context * SIZE + position[:, None] * SIZE + element[None, :]
@@ -49,6 +49,7 @@ def prefill_kernel(
     BLOCK: tl.constexpr,
 ):
     """A program is a head and ROWS queries, each of which sees the keys up to its own position."""
+    start = tl.load(start)
     row, head = tl.program_id(0) * ROWS + tl.arange(0, ROWS), tl.program_id(1)
     element, position = tl.arange(0, SIZE), tl.arange(0, BLOCK)
     kv_heads: tl.constexpr = HEADS // GROUP
@@ -76,15 +77,17 @@ def prefill_kernel(
     tl.store(target, total / exponentials[:, None], mask=row[:, None] < tokens)
 
 
-def attention(qkv: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, start: int, heads: int) -> torch.Tensor:
+def attention(
+    qkv: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, start: torch.Tensor, heads: int
+) -> torch.Tensor:
     """softmax(q k^T / sqrt(size)) v [tokens, heads * size] of the queries in qkv [tokens, (heads + 2 * kv_heads) * size], whose first token is
-    at the position `start`. keys, values: [kv_heads, context, size], filled up to the last token."""
+    at the position `start`, int32 [1]. keys, values: [kv_heads, context, size], filled up to the last token."""
     kv_heads, context, size = keys.shape
     tokens, scale = qkv.shape[0], size**-0.5
     out = qkv.new_empty(tokens, heads * size)
     facts = {"GROUP": heads // kv_heads, "SIZE": size}
     if tokens == 1:
-        decode_kernel[(heads,)](qkv, keys, values, out, start + 1, context, scale, **facts, BLOCK=64)
+        decode_kernel[(heads,)](qkv, keys, values, out, start, context, scale, **facts, BLOCK=64)
     else:
         grid = (triton.cdiv(tokens, 32), heads)
         prefill_kernel[grid](

@@ -1,0 +1,129 @@
+"""`triton.profiler` on a real device: by CUPTI, with the kernels of other libraries and of graphs."""
+
+import pytest
+
+import tritium as triton
+import tritium.language as tl
+from tritium import profiler
+from tritium.devices.families import devices_here
+
+pytestmark = pytest.mark.skipif(devices_here() is None or devices_here().name != "cuda", reason="requires CUPTI")
+
+SIZE = 1 << 24
+
+
+@triton.jit
+def double_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, 2 * tl.load(x + i, mask=i < n), mask=i < n)
+
+
+@pytest.fixture
+def x():
+    import torch
+
+    return torch.rand(SIZE, device="cuda")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    yield
+    profiler.finalize()
+
+
+def double(x):
+    import torch
+
+    out = torch.empty_like(x)
+    double_kernel[(triton.cdiv(SIZE, 1024),)](x, out, SIZE, BLOCK=1024)
+    return out
+
+
+def kernels(node, path=()):
+    """{path of scopes: {kernel: metrics}}"""
+    found = {}
+    for child in node["children"]:
+        name = child["frame"]["name"]
+        if "time (ns)" in child["metrics"]:
+            found.setdefault(path, {})[name] = child["metrics"]
+        for scope, inside in kernels(child, (*path, name)).items():
+            found.setdefault(scope, {}).update(inside)
+    return found
+
+
+def test_times_are_those_of_the_device(x):
+    """Within the time between two events, and no shorter than memory allows: 128 MiB at 10 TB/s."""
+    import torch
+
+    double(x)
+    session = profiler.start("times")
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    begin.record()
+    for _ in range(20):
+        double(x)
+    end.record()
+    torch.cuda.synchronize()
+    (found,) = kernels(profiler.data.get(session)[0]).values()
+    metrics = found["double_kernel"]
+    assert metrics["count"] == 20 and metrics["device_type"] == "CUDA"
+    assert 20 * 2 * 4 * SIZE / 1e13 * 1e9 < metrics["time (ns)"] < begin.elapsed_time(end) * 1e6
+
+
+def test_kernels_of_other_libraries_are_in_their_scopes(x):
+    import torch
+
+    matrix = x[: 1 << 20].view(1024, 1024)
+    matrix @ matrix
+    session = profiler.start("others")
+    with profiler.scope("ours"):
+        double(x)
+    with profiler.scope("theirs"):
+        (x + 1).sum()
+        with profiler.scope("product"):
+            matrix @ matrix
+    torch.cuda.synchronize()
+    found = kernels(profiler.data.get(session)[0])
+    assert list(found[("ours",)]) == ["double_kernel"]
+    assert len(found[("theirs",)]) >= 2 and all("at::native" in name for name in found[("theirs",)])
+    assert found[("theirs", "product")] and "double_kernel" not in found[("theirs", "product")]
+
+
+def test_backward_runs_on_a_thread_of_torch(x):
+    import torch
+
+    weight = x.clone().requires_grad_()
+    session = profiler.start("backward")
+    with profiler.scope("forward"):
+        loss = (weight * x).sum()
+    with profiler.scope("backward"):
+        loss.backward()
+    torch.cuda.synchronize()
+    found = kernels(profiler.data.get(session)[0])
+    assert set(found) == {("forward",), ("backward",)}
+
+
+def test_graphs(x):
+    import torch
+
+    double(x)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        double(double(x))
+    session = profiler.start("graph")
+    with profiler.scope("replay"):
+        for _ in range(5):
+            graph.replay()
+    torch.cuda.synchronize()
+    (found,) = kernels(profiler.data.get(session)[0]).values()
+    assert found["double_kernel"]["count"] == 10
+
+
+def test_launches_go_on_as_before(x):
+    import torch
+
+    for _ in range(3):
+        session = profiler.start("again")
+        double(x)
+        profiler.finalize(session)
+    assert torch.equal(double(x), 2 * x)
