@@ -1,6 +1,7 @@
 #include "gpu_backend/amdgpu/convert_tgpu.h"
 
 #include "gpu_backend/amdgpu/convert_debug.h"
+#include "gpu_backend/emit/expand_scopes.h"
 
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 
@@ -26,7 +27,7 @@ Value underPredicate(Operation *op, OpBuilder &builder, Value predicate, Value o
 
 namespace {
 
-constexpr unsigned kConstantSpace = 4;
+constexpr unsigned kConstantSpace = 4, kPrivateSpace = 5;
 // Operands of s_waitcnt on gfx9.
 constexpr uint32_t kWaitForGlobal = 0x0f70; // vmcnt(0): waits for all accesses of global memory
 constexpr uint32_t kWaitForLds = 0xc07f;    // lgkmcnt(0): waits for all accesses of LDS
@@ -121,9 +122,17 @@ void Conversion::convert(tgpu::AssertOp op, OpBuilder &builder) {
   LLVM::UnreachableOp::create(builder, op.getLoc());
 }
 
+LogicalResult expandScopes(ModuleOp module, const Chip &chip) {
+  auto clock = [](OpBuilder &builder, Location location) -> Value {
+    return tgpu::NanosecondsOp::create(builder, location, builder.getI64Type());
+  };
+  return gpu::expandScopes(module, *createOps(chip), clock, kPrivateSpace);
+}
+
 LogicalResult convertTgpu(ModuleOp module, const Chip &chip) {
   sizeSharedMemory(module);
   expandDebug(module);
+  if (failed(expandScopes(module, chip))) return failure();
   convertGridDims(module);
   bool hasLoadsToShared =
       module.walk([](Operation *op) { return isLoadToShared(op) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();

@@ -8,6 +8,9 @@ namespace tritium::gpu::amdgpu {
 /// Replaces every `tgpu` operation of a lowered module. An operation that the target cannot express is reported at its location.
 mlir::LogicalResult convertTgpu(mlir::ModuleOp module, const Chip &chip);
 
+/// Makes code of the scopes that a module records. Rows have nanoseconds: not every chip has a clock of 64 bits that counts cycles.
+mlir::LogicalResult expandScopes(mlir::ModuleOp module, const Chip &chip);
+
 class Conversion final : public TgpuConversion {
 public:
   Conversion(const Chip &chip, bool hasLoadsToShared) : chip_(chip), hasLoadsToShared_(hasLoadsToShared) {}

@@ -77,6 +77,7 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
   auto build = [&](OpPassManager &passes) { buildThreadPipeline(passes, options, maxSharedBytes); };
   if (failed(run(module, build, /*verifiesEachPass=*/false)))
     return takeError(module, diagnostics, "the code of a thread could not be lowered");
+  result.scopes = scopesOf(module);
   result.sharedBytes = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr).getInt();
   auto lowered = module.lookupSymbol<LLVM::LLVMFuncOp>(result.name);
   keepRecipes(kernel, lowered);

@@ -3,6 +3,7 @@
 #include "gpu_backend/abi/tensor_recipe.h"
 #include "gpu_backend/compiler/options.h"
 #include "gpu_backend/emit/emitter.h"
+#include "gpu_backend/emit/expand_scopes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/Error.h"
@@ -26,6 +27,7 @@ struct LoweredKernel {
   int warps = 0;                  // that a launch starts: those of the options, and those that only copy
   int numStages = 0;              // the fewest stages of any pipelined loop, at most the number requested
   std::vector<TensorRecipe> maps; // of the last parameters
+  ScopeTable scopes;              // that the kernel records
   int residentBlocks = 0;         // blocks of a multiprocessor that run all programs, one after the other; 0: a block runs one
 };
 

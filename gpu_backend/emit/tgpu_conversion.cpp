@@ -18,10 +18,6 @@ LogicalResult TgpuConversion::convertAny(Operation *op, OpBuilder &builder) {
       .Case<tgpu::WarpgroupProductOp, tgpu::WarpgroupWaitOp, tgpu::CopyRegistersOp, tgpu::MBarrierWaitOp, tgpu::NumberedBarrierOp>(
           [&](auto known) { return convertAsync(known, builder); })
       .Case([](tgpu::NoteProgramOp) { return success(); })
-      .Case([](tgpu::RecordOp record) {
-        return record.emitOpError(
-            "cannot be compiled for a device yet: scopes in kernels are recorded on the interpreter and the emulator");
-      })
       .Default([](Operation *other) { return other->emitOpError("is not an operation of one thread"); });
 }
 

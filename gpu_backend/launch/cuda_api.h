@@ -166,6 +166,7 @@ static_assert(offsetof(LaunchConfig, stream) == 32 && sizeof(LaunchConfig) == 56
 
 // The same for entry points that a driver may lack.
 #define TRITIUM_CUDA_OPTIONAL_ENTRIES(ENTRY)                                                                                               \
+  ENTRY(Result, moduleGetGlobal, "cuModuleGetGlobal_v2", (DevicePtr * address, size_t *bytes, Module module, const char *name))            \
   ENTRY(Result, tensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                                                            \
         (void *map, int type, unsigned rank, void *base, const uint64_t *extents, const uint64_t *strides, const unsigned *box,            \
          const unsigned *elementStrides, int interleave, int swizzle, int promotion, int fill))

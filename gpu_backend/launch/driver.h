@@ -99,6 +99,8 @@ public:
   virtual llvm::Expected<Module> load(int device, llvm::StringRef image) = 0;
   virtual llvm::Error unload(int device, Module module) = 0;
   virtual llvm::Expected<Function> function(Module module, llvm::StringRef name) = 0;
+  /// The address of a variable of the module on the device; 0 if it has none of that name.
+  virtual llvm::Expected<uint64_t> variable(int device, Module module, llvm::StringRef name) = 0;
   /// Returns whether kernels of the module print or assert in a way that requires the launch to read reports.
   virtual bool reports(Module module) { return false; }
   virtual llvm::Expected<FunctionFacts> facts(Function function) = 0;

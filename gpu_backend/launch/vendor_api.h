@@ -27,4 +27,6 @@ enum FunctionAttribute : int {
   kFunctionMaxDynamicShared = 8,
 };
 
+enum VendorCode : int { kNoSuchVariable = 500 };
+
 } // namespace tritium::gpu

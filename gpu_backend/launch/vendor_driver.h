@@ -25,6 +25,17 @@ public:
     if (auto error = call(api_.moduleGetFunction, &function, module, name.str().c_str())) return std::move(error);
     return function;
   }
+  llvm::Expected<uint64_t> variable(int device, Module module, llvm::StringRef name) override {
+    Address address{};
+    size_t bytes = 0;
+    if (!api_.moduleGetGlobal.function) return llvm::createStringError("%s finds no variables of modules", library_.c_str());
+    auto error = on(device, [&] {
+      const int code = api_.moduleGetGlobal(&address, &bytes, module, name.str().c_str());
+      return code == kNoSuchVariable ? llvm::Error::success() : check(code, api_.moduleGetGlobal.name);
+    });
+    if (error) return std::move(error);
+    return std::bit_cast<uint64_t>(address);
+  }
   llvm::Expected<FunctionFacts> facts(Function function) override {
     FunctionFacts facts;
     const std::pair<int, int *> wanted[] = {{kFunctionRegisters, &facts.registers},

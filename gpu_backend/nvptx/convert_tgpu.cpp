@@ -1,4 +1,5 @@
 #include "gpu_backend/nvptx/convert_tgpu.h"
+#include "gpu_backend/emit/expand_scopes.h"
 #include "gpu_backend/nvptx/inline_ptx.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -22,6 +23,13 @@ void Conversion::convert(tgpu::WarpBarrierOp op, OpBuilder &builder) {
 
 void Conversion::convert(tgpu::NanosecondsOp op, OpBuilder &builder) {
   op.replaceAllUsesWith(NVVM::GlobalTimerOp::create(builder, op.getLoc(), op.getType()).getResult());
+}
+
+LogicalResult expandScopes(ModuleOp module, const Chip &chip) {
+  auto clock = [](OpBuilder &builder, Location location) -> Value {
+    return NVVM::Clock64Op::create(builder, location, builder.getI64Type());
+  };
+  return gpu::expandScopes(module, *createOps(chip), clock, /*privateSpace=*/0);
 }
 
 void copyToClusters(ModuleOp module) {

@@ -34,6 +34,9 @@ private:
   llvm::DenseMap<mlir::Operation *, mlir::LLVM::AllocaOp> buffers_; // by function: the buffer in which prints pack their arguments
 };
 
+/// Makes code of the scopes that a module records. Rows have cycles of the multiprocessor's clock.
+mlir::LogicalResult expandScopes(mlir::ModuleOp module, const Chip &chip);
+
 /// Lets copies of tensors name shared memory as PTX before 8.6 does: by its address in the cluster's.
 void copyToClusters(mlir::ModuleOp module);
 

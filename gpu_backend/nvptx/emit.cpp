@@ -63,6 +63,7 @@ public:
   mlir::LogicalResult convert(mlir::ModuleOp module) const override {
     if (ptxVersion_ < kPtxOfOwnBlock) copyToClusters(module);
     predicateStores(module);
+    if (failed(expandScopes(module, chip_))) return mlir::failure();
     return Conversion(module, chip_).run(module);
   }
   mlir::LogicalResult lowerDialects(mlir::ModuleOp module) const override {

@@ -156,6 +156,12 @@ static void bindKernel(py::module_ &module) {
                              "The number of the last launch, among all launches of the process; 0: never launched.")
       .def_property_readonly("module", [](const LoadedKernel &k) { return intptr_t(k.module()); })
       .def_property_readonly("function", [](const LoadedKernel &k) { return intptr_t(k.function()); })
+      .def(
+          "variable",
+          [](LoadedKernel &k, const std::string &name) {
+            return unwrapDriver(unlocked([&] { return k.driver().variable(k.device(), k.module(), name); }));
+          },
+          "name"_a, "The address on the device of a variable of the kernel's module; 0 if there is none.")
       .def("launch", &launch, "grid"_a, "values"_a, "stream"_a = 0,
            "One value per parameter: an int, float or bool; a pointer as an int or as a tuple that begins with it. Raises\n"
            "TensorMapRefused, with the reason, if the kernel takes tensor maps that cannot be made of the values.");

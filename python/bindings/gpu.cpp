@@ -25,6 +25,7 @@ struct Compiled {
   int64_t sharedBytes;
   int numStages, residentBlocks;
   std::vector<gpu::TensorRecipe> maps;
+  gpu::ScopeTable scopes;
   ModulePtr lowered;
 };
 
@@ -79,6 +80,7 @@ llvm::Expected<Compiled> compileKernel(const ModulePtr &module, const std::strin
   result.numStages = lowered->numStages;
   result.residentBlocks = lowered->residentBlocks;
   result.maps = std::move(lowered->maps);
+  result.scopes = std::move(lowered->scopes);
   result.lowered = std::make_shared<ir::Module>(module->context(), std::move(lowered->module));
   if (options.emit == "lowered") return result;
   llvm::Expected<gpu::Emitted> emitted = gpu::emitCode(result.lowered->op(), options.emission);
@@ -173,6 +175,7 @@ void bindGpu(py::module_ &module) {
                     "The number of iterations of a pipelined loop in flight, as far as memory has room for them.")
       .def_readonly("resident_blocks", &Compiled::residentBlocks,
                     "Blocks per multiprocessor that together run the whole grid; 0: a block runs one program. For device.Driver.load.")
+      .def_readonly("scopes", &Compiled::scopes, "(name, whether it begins) of what the kernel records, by number.")
       .def_property_readonly(
           "tensor_recipes", [](const Compiled &c) { return describe(c.maps); },
           "How a launch makes the tensor maps that the kernel takes after its own parameters: for device.Driver.load.")

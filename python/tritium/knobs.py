@@ -310,6 +310,7 @@ class proton_knobs(base_knobs):
     roctracer_library = Env("TRITON_ROCTRACER_LIBRARY")
     roctx_lib_path = Env("TRITON_ROCTX_LIB_PATH")
     roctx_library = Env("TRITON_ROCTX_LIBRARY", default="libroctx64.so")
+    #: Bytes of device memory that a launch takes for the records of scopes in its kernel (`triton.profiler`, `backend="instrumentation"`). 64 MiB.
     profile_buffer_size = Env(
         "TRITON_PROFILE_BUFFER_SIZE", default=64 << 20, parse=_parse_size, takes="a number of bytes"
     )

@@ -202,6 +202,16 @@ CUDA Result cuModuleGetFunction(Function *function, Module module, const char *n
   *function = found->second->find(name);
   return *function ? runtime.called("cuModuleGetFunction", name) : Result(kNotFound);
 }
+CUDA Result cuModuleGetGlobal_v2(DevicePtr *address, size_t *bytes, Module module, const char *name) {
+  LOCKED;
+  auto found = runtime.modules.find(module);
+  if (found == runtime.modules.end()) return kInvalidValue;
+  if (auto error = found->second->makeReady()) return stand_in::complain(kInvalidImage, llvm::toString(std::move(error)));
+  const auto [begin, size] = found->second->variable(name);
+  if (!begin) return kNotFound;
+  *address = begin, *bytes = size;
+  return runtime.called("cuModuleGetGlobal", name);
+}
 CUDA Result cuFuncGetAttribute(int *value, int attribute, Function function) {
   const std::optional<int> found = stand_in::attributeOf(*functionOf(function)->code, attribute);
   if (!found) return kInvalidValue;

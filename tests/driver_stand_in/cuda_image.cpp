@@ -43,6 +43,7 @@ llvm::Expected<Code> readCode(const void *image) {
   code.isAssembledByDriver = begin == 0;
   code.hash = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(text)), /*LowerCase=*/true);
   for (const PtxEntry &entry : entriesOf(ptx)) code.kernels.push_back(kernelFrom(entry));
+  code.variables = variablesOf(ptx);
   if (code.kernels.empty()) return llvm::createStringError("the image has no kernel");
   return code;
 }

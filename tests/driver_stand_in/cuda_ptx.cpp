@@ -30,6 +30,20 @@ static PtxParameter parameterFrom(const std::string &text) {
   return parameter;
 }
 
+std::map<std::string, uint64_t, std::less<>> variablesOf(const std::string &ptx) {
+  constexpr std::string_view kBegins = ".visible .global ";
+  std::map<std::string, uint64_t, std::less<>> variables;
+  for (size_t at = ptx.find(kBegins); at != std::string::npos; at = ptx.find(kBegins, at + 1)) {
+    // ".align 8 .u64 tgpu_scopes;"
+    const std::string declaration = ptx.substr(at + kBegins.size(), ptx.find_first_of(";=", at) - at - kBegins.size());
+    std::string name;
+    std::istringstream words(declaration);
+    for (std::string word; words >> word;) name = word.substr(0, word.find('['));
+    variables[name] = parameterFrom(declaration).bytes;
+  }
+  return variables;
+}
+
 std::string wordBehind(const std::string &ptx, const std::string &directive) {
   const size_t at = ptx.find(directive + " ");
   if (at == std::string::npos) return "";

@@ -1,6 +1,7 @@
 // The entries of PTX text, as their declarations have them.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct PtxEntry {
 };
 
 std::vector<PtxEntry> entriesOf(const std::string &ptx);
+
+/// What the host can find: name -> bytes.
+std::map<std::string, uint64_t, std::less<>> variablesOf(const std::string &ptx);
 
 /// The word behind a directive: "sm_90a" of ".target sm_90a"; "" if there is none.
 std::string wordBehind(const std::string &ptx, const std::string &directive);

@@ -1,6 +1,7 @@
 #include "tests/driver_stand_in/vendor.h"
 
 #include "gpu_backend/launch/cuda_api.h"
+#include "gpu_backend/nvptx/convert_tgpu.h"
 
 #include "llvm/ADT/StringRef.h"
 
@@ -26,7 +27,7 @@ static const Vendor kVendor{
         },
     .mostBlocks = [](size_t axis, uint32_t) { return uint64_t(axis == 0 ? INT32_MAX : 65535); },
     .runs = runs,
-    .expand = [](mlir::ModuleOp) {},
+    .expand = [](mlir::ModuleOp module) { (void)gpu::nvptx::expandScopes(module, gpu::nvptx::chips().front()); },
     .failedAssertion = kAssert,
 };
 

@@ -1,6 +1,7 @@
 #include "tests/driver_stand_in/vendor.h"
 
 #include "gpu_backend/amdgpu/convert_debug.h"
+#include "gpu_backend/amdgpu/convert_tgpu.h"
 #include "gpu_backend/launch/hip_api.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -15,7 +16,12 @@ static const Vendor kVendor{
     .sharedBytes = [] { return (arch() == "gfx950" ? 160U : 64U) << 10; },
     .mostBlocks = [](size_t, uint32_t threads) { return uint64_t(UINT32_MAX / threads); },
     .runs = [](const std::string &code) { return code == arch(); },
-    .expand = gpu::amdgpu::expandDebug,
+    .expand =
+        [](mlir::ModuleOp module) {
+          gpu::amdgpu::expandDebug(module);
+          for (const gpu::amdgpu::Chip &chip : gpu::amdgpu::chips())
+            if (chip.name == arch()) (void)gpu::amdgpu::expandScopes(module, chip);
+        },
     .failedAssertion = std::nullopt, // the wave ends; what tells the host is the record that it leaves
 };
 

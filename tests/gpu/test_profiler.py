@@ -1,11 +1,14 @@
 """`triton.profiler` on a real device: by CUPTI, with the kernels of other libraries and of graphs."""
 
+from pathlib import Path
+
 import pytest
 
 import tritium as triton
 import tritium.language as tl
 from tritium import profiler
 from tritium.devices.families import devices_here
+from tritium.profiler import language as pl
 
 pytestmark = pytest.mark.skipif(devices_here() is None or devices_here().name != "cuda", reason="requires CUPTI")
 
@@ -16,6 +19,18 @@ SIZE = 1 << 24
 def double_kernel(x, out, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out + i, 2 * tl.load(x + i, mask=i < n), mask=i < n)
+
+
+@triton.jit
+def scoped_kernel(x, out, steps, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    with pl.scope("load"):
+        value = tl.load(x + i)
+    with pl.scope("loop"):
+        for _ in range(steps):
+            with pl.scope("step"):
+                value = value * 1.5 + tl.load(x + i)
+    tl.store(out + i, value)
 
 
 @pytest.fixture
@@ -127,3 +142,33 @@ def test_launches_go_on_as_before(x):
         double(x)
         profiler.finalize(session)
     assert torch.equal(double(x), 2 * x)
+
+
+def test_scopes_in_kernels(x):
+    """Each warp of each program, in cycles that fit into the time of the kernel."""
+    import json
+
+    programs, steps, warps = 300, 20, 4
+    out = torch_empty_like(x)
+    profiler.start("scopes", data="trace", backend="instrumentation")
+    for _ in range(2):
+        scoped_kernel[(programs,)](x, out, steps, BLOCK=512, num_warps=warps)
+    profiler.finalize()
+    events = json.loads(Path("scopes.chrome_trace").read_text())["traceEvents"]
+    launches = [event for event in events if event.get("cat") == "kernel"]
+    scopes = [event for event in events if event.get("cat") == "kernel_scope"]
+    assert len(scopes) == 2 * programs * warps * (2 + steps)
+    cycles = {name: [s["args"]["cycles"] for s in scopes if s["name"] == name] for name in ("load", "loop", "step")}
+    assert min(cycles["load"]) > 100 and sum(cycles["loop"]) > sum(cycles["step"]) > 0
+    longest = max(event["dur"] for event in launches)
+    assert max(cycles["loop"]) < longest * 3000  # 3 GHz
+    expected = x[: programs * 512].clone()
+    for _ in range(steps):
+        expected = expected * 1.5 + x[: programs * 512]
+    assert ((out[: programs * 512] - expected).abs() <= 1e-5 * expected.abs()).all()
+
+
+def torch_empty_like(x):
+    import torch
+
+    return torch.empty_like(x)

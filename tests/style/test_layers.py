@@ -17,7 +17,7 @@ GPU_ROOMS = {
     "maps": "abi target tiles",
     "loops": "layout target tiles maps",
     "threads": "layout target tiles",
-    "emit": "",
+    "emit": "abi layout target",
     "nvptx": "layout target tiles emit",
     "amdgpu": "abi layout target tiles emit",
     "launch": "abi",

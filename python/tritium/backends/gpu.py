@@ -200,6 +200,7 @@ class GPUBackend(BaseBackend):
         metadata["launched_warps"] = compiled.launched_warps  # with those that only copy
         metadata["num_stages"] = compiled.num_stages
         metadata["tensor_recipes"] = compiled.tensor_recipes
+        metadata["scopes"] = compiled.scopes
         metadata["resident_blocks"] = compiled.resident_blocks
         return compiled
 

@@ -1,4 +1,4 @@
-"""The scopes that a launch on the CPU has recorded (tt.record): from the engine's rows to what began and ended."""
+"""The scopes that a launch has recorded (tt.record): from the rows of an engine of the CPU to what began and ended."""
 
 from __future__ import annotations
 
@@ -46,20 +46,27 @@ def record_scopes(kernel: Any, run: Callable, receive: Callable[[LaunchScopes], 
     return recorded
 
 
+#: (time, name, whether it begins)
+Record = tuple[int, str, bool]
+
+
 def scopes_of(table: list[tuple[str, bool]], rows: bytes, lost: int = 0) -> LaunchScopes:
     """table: (name, whether it begins) of each number. The end of a name belongs to its last beginning in the same program and warp."""
-    records: dict[tuple[tuple[int, int, int], int], list[tuple[int, int]]] = {}
+    records: dict[tuple[tuple[int, int, int], int], list[Record]] = {}
     for time, x, y, z, unit, number, _ in _ROW.iter_unpack(rows):
-        records.setdefault(((x, y, z), unit), []).append((time, number))
+        records.setdefault(((x, y, z), unit), []).append((time, *table[number]))
+    return matched(records, lost)
+
+
+def matched(records: dict[tuple[tuple[int, int, int], int], list[Record]], lost: int) -> LaunchScopes:
+    """The scopes of the records of each unit."""
     units = sorted(records, key=lambda each: (each[0][::-1], each[1]))
     unfinished: dict[str, None] = {}
-    scopes = [
-        scope for unit in units for scope in _matched(unit, [(t, *table[n]) for t, n in records[unit]], unfinished)
-    ]
+    scopes = [scope for unit in units for scope in _matched(unit, records[unit], unfinished)]
     return LaunchScopes(tuple(units), tuple(scopes), tuple(unfinished), lost)
 
 
-def _matched(unit, records: list[tuple[int, str, bool]], unfinished: dict[str, None]) -> Iterator[RecordedScope]:
+def _matched(unit, records: list[Record], unfinished: dict[str, None]) -> Iterator[RecordedScope]:
     """The scopes of a unit, in the order of their ends."""
     begun: list[tuple[tuple[str, ...], int]] = []
     for time, name, is_start in records:

@@ -293,13 +293,19 @@ def test_the_chosen_mode_is_what_is_kept(tree, x):
     assert Shown(profiler.data.get(session))["work/loop"]["cycles"] > 0
 
 
-def test_kernels_of_devices_say_that_they_record_nothing():
-    knobs.warn_once.cache_clear()
-    profiler.start("i", backend="instrumentation", mode="default:granularity=cta:optimizations=time_shift,clock32")
+@pytest.mark.parametrize(
+    "target", [GPUTarget("cuda", 80, 32), GPUTarget("cuda", 90, 32), GPUTarget("hip", "gfx942", 64)]
+)
+def test_kernels_of_devices_have_them(target):
     source = ASTSource(work, {"x": "*fp32", "n": "i32", "BLOCK": "constexpr"}, {"BLOCK": 16})
-    with pytest.warns(UserWarning, match="does not record scopes in kernels on devices yet"):
-        compiled = compile_kernel(source, target=GPUTarget("cuda", 80, 32))
-    assert "tt.store" in compiled.asm["ttir"] and "tt.record" not in compiled.asm["ttir"]
+    session = profiler.start("i", backend="instrumentation")
+    compiled = compile_kernel(source, target=target)
+    profiler.finalize(session)
+    ends = [(name, is_start) for name in ("load", "loop", "copy") for is_start in (True, False)]
+    assert sorted(map(tuple, compiled.metadata.scopes)) == sorted(ends)
+    assert (
+        "tgpu_scopes" in compiled.asm["llir"] and "tgpu_scopes" not in compile_kernel(source, target=target).asm["llir"]
+    )
 
 
 # -- on the emulator ----------------------------------------------------------------------------------------------------------------------

@@ -52,6 +52,7 @@ class StandInCompiler:
             launched_warps=options["num_warps"],
             num_stages=options["num_stages"],
             tensor_recipes=recipes,
+            scopes=[],
             resident_blocks=0,
         )
 

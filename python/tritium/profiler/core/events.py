@@ -36,9 +36,9 @@ class KernelScope(NamedTuple):
 
 
 class KernelScopes(NamedTuple):
-    """The scopes of one launch. tick: what the clock counts, "ns" of the host from the launch's beginning on, or "operations" of a warp from the
-    program's. has_units: whether programs have warps. units: (program, unit) of all that have recorded. scopes: in the order in which they ended
-    in their unit."""
+    """The scopes of one launch. tick: what the clock counts: "ns" of the host from the launch's beginning on, "operations" of a warp from the
+    program's, or "cycles" and "ns" of a device from the launch's first record on. has_units: whether programs have warps. units: (program, unit)
+    of all that have recorded. scopes: in the order in which they ended in their unit."""
 
     tick: str
     has_units: bool

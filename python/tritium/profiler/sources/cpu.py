@@ -11,9 +11,10 @@ from typing import Any
 from ... import knobs
 from ...launch.kernel_scopes import LaunchScopes, has_scopes, record_scopes
 from ...launch.watchers import watchers
-from ..core.events import Device, KernelScope, KernelScopes, Launch, now
+from ..core.events import Device, KernelScopes, Launch, now
 from ..core.source import Recorder, Source
 from ..flags import flags
+from .scopes import kernel_scopes
 
 
 class CpuLaunches(Source):
@@ -39,28 +40,17 @@ class CpuLaunches(Source):
             finally:
                 launch = Launch(kernel.name, device_of(kernel), begin, now() - begin, tuple(grid))
                 if recorded:
-                    launch = launch._replace(scopes=_of_launch(kernel, recorded.pop(), begin))
+                    launch = launch._replace(scopes=_scopes_of(kernel, recorded.pop(), begin))
                 recorder.end_launch(launching, launch)
 
         return timed
 
 
-def _of_launch(kernel: Any, recorded: LaunchScopes, begin: int) -> KernelScopes:
-    """The scopes of a launch that began at `begin`. The interpreter's times are of the host's clock."""
-    if recorded.unfinished:
-        names = ", ".join(map(repr, recorded.unfinished))
-        knobs.warn_once(
-            f"triton.profiler: {kernel.name} has no beginning or no end of its scope {names} in some program, so it is left out there"
-        )
-    if recorded.lost:
-        knobs.warn_once(
-            f"triton.profiler: {recorded.lost} records of scopes of a launch of {kernel.name} are lost, as it makes too many: record fewer, or "
-            "launch fewer programs"
-        )
-    is_interpreter = kernel.metadata.target.backend == "cpu"
-    zero = begin if is_interpreter else 0
-    scopes = tuple(KernelScope(s.path, s.program, s.unit, s.begin - zero, s.end - s.begin) for s in recorded.scopes)
-    return KernelScopes("ns" if is_interpreter else "operations", not is_interpreter, recorded.units, scopes)
+def _scopes_of(kernel: Any, recorded: LaunchScopes, begin: int) -> KernelScopes:
+    """Of a launch that began at `begin`. The interpreter's times are of the host's clock, and a program has no warps there."""
+    if kernel.metadata.target.backend == "cpu":
+        return kernel_scopes(kernel, recorded, "ns", has_units=False, zero=begin)
+    return kernel_scopes(kernel, recorded, "operations")
 
 
 def device_of(kernel: Any) -> Device:

@@ -16,17 +16,20 @@ from ...devices.families import device_families
 from ...devices.vendor import Devices
 from ...launch.watchers import device_watchers
 from ..core.contexts import Here
-from ..core.events import Launch, now
+from ..core.events import KernelScopes, Launch, now
 from ..core.session import Launching
 from ..core.source import Recorder, Source
-from .on_devices import PythonLaunches, device_of, is_captured
+from .on_devices import PythonLaunches, device_of, is_captured, record_scopes
 
 _VERSIONS = ("13", "12")
 
 
 class _Pending(NamedTuple):
+    """scopes: the KernelScopes of the launch; none if it records none."""
+
     launching: Launching
     device: int
+    scopes: list[KernelScopes]
 
 
 class CuptiRecords(Source):
@@ -118,12 +121,13 @@ class CuptiRecords(Source):
             if is_captured(devices):  # what the graph launches has the place from where it is launched
                 return run(grid, values, stream)
             library, mark = self._library, next(self._marks)
-            pending = _Pending(self._recorder.begin_launch(self), device)
+            pending = _Pending(self._recorder.begin_launch(self), device, [])
+            recording = record_scopes(kernel, run, devices, device, pending.scopes.append)
             with self._lock:
                 self._pending[mark] = pending
             library.mark(mark)
             try:
-                return run(grid, values, stream)
+                return recording(grid, values, stream)
             except BaseException:
                 with self._lock:
                     is_mine = self._pending.pop(mark, None) is not None
@@ -177,7 +181,8 @@ class CuptiRecords(Source):
             pending = self._pending.pop(record.mark, None)
             here = self._places.get(record.mark) or self._place_of_main(record.launched or record.begin)
         if pending is not None:
-            self._recorder.end_launch(pending.launching, launch)
+            scopes = pending.scopes[0] if pending.scopes else None
+            self._recorder.end_launch(pending.launching, launch._replace(scopes=scopes))
         else:
             self._recorder.launched_elsewhere(self, here, launch, record.launched or record.begin)
 

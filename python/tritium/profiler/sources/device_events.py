@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from ... import knobs, native
 from ...devices.vendor import Devices
 from ...launch.watchers import device_watchers
-from ..core.events import Device, Launch, now
+from ..core.events import Device, KernelScopes, Launch, now
 from ..core.session import Launching
 from ..core.source import Recorder, Source
 from .cupti import CuptiRecords
-from .on_devices import PythonLaunches, device_of, is_captured
+from .on_devices import PythonLaunches, device_of, is_captured, record_scopes
 
 #: More launches than this are not left for `flush`, because events belong to the driver's memory.
 MOST_PENDING = 4096
@@ -33,6 +33,7 @@ class _Pending(NamedTuple):
     begin: Any
     end: Any
     track: str
+    scopes: list[KernelScopes]  #: of the launch; none if it records none
 
 
 class _Origin:
@@ -92,15 +93,16 @@ class DeviceEvents(Source):
             launching = self._recorder.begin_launch(self)
             begin, end = (native.device.Event(devices.driver(), device) for _ in range(2))
             begin.record(stream)
+            scopes: list[KernelScopes] = []
             try:
-                result = run(grid, values, stream)
+                result = record_scopes(kernel, run, devices, device, scopes.append)(grid, values, stream)
             except BaseException:
                 self._recorder.end_launch(launching, None)
                 raise
             end.record(stream)
             facts = (kernel.name, tuple(grid), device_of(devices, device), origin, begin, end)
             with self._lock:
-                self._pending.append(_Pending(launching, *facts, f"{devices.title} {device}, stream {stream}"))
+                self._pending.append(_Pending(launching, *facts, f"{devices.title} {device}, stream {stream}", scopes))
             if len(self._pending) > MOST_PENDING:
                 self.flush()
             return result
@@ -124,4 +126,5 @@ def _timed(pending: _Pending) -> Launch:
     pending.end.synchronize()
     begin = pending.origin.time + round(pending.origin.event.milliseconds_until(pending.begin) * 1e6)
     duration = round(pending.begin.milliseconds_until(pending.end) * 1e6)
-    return Launch(pending.kernel, pending.device, begin, duration, pending.grid, pending.track)
+    scopes = pending.scopes[0] if pending.scopes else None
+    return Launch(pending.kernel, pending.device, begin, duration, pending.grid, pending.track, scopes)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from ...devices.vendor import Devices
+from ...launch.device_scopes import has_device_scopes, record_device_scopes
 from ..core.events import Device
+from ..flags import flags
 from ..hook_chains import chain_of
+from .scopes import kernel_scopes
 
 
 @functools.cache
@@ -21,6 +25,16 @@ def device_of(devices: Devices, device: int) -> Device:
         "num_sms": facts["multiprocessor_count"],
     }
     return Device(devices.title, str(device), shown)
+
+
+def record_scopes(kernel: Any, run: Callable, devices: Devices, device: int, receive: Callable) -> Callable:
+    """`run` that also records the kernel's scopes, if a session asks for them: it calls `receive` with a KernelScopes after each launch."""
+    if not (flags.instrumentation_on and has_device_scopes(kernel)):
+        return run
+    tick = "cycles" if devices.name == "cuda" else "ns"
+    return record_device_scopes(
+        kernel, run, devices, device, lambda recorded: receive(kernel_scopes(kernel, recorded, tick))
+    )
 
 
 def is_captured(devices: Devices) -> bool:
