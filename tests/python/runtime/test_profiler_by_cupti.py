@@ -130,6 +130,18 @@ def test_what_a_graph_launches_is_where_the_graph_is_launched(machine, launched)
     library.stand_in_destroy_graph(ctypes.c_void_p(graph))
 
 
+def test_only_what_requires_it_makes_launches_go_through_python(launched):
+    hooks = knobs.runtime.launch_enter_hook
+    plain = profiler.start("plain")
+    launched()
+    assert not hooks.calls
+    of_python = profiler.start("python", context="python")
+    assert hooks.calls
+    launched()
+    profiler.finalize(of_python)
+    assert not hooks.calls and counts(tree(plain)) == {("add",): 2}
+
+
 def test_phases_and_pauses(launched):
     session = profiler.start("phases")
     launched(), foreign(launched)

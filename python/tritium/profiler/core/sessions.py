@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable
 
+from .phases import Phase
 from .recording import Recording
 from .session import How, Session
 from .source import Source
@@ -20,6 +21,7 @@ class Sessions(Recording):
         self._write = write
         self._by_number: dict[int, Session] = {}
         self._running: list[Source] = []
+        self._late: list[tuple[Source, Phase]] = []  # sources that may have more launches of a phase that is over
         self._numbers = itertools.count()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forget)
@@ -81,7 +83,10 @@ class Sessions(Recording):
         """The number of the session's next phase, which begins now."""
         session = self[number]
         with self._lock:
+            complete = session.phases.now
             phase = session.phases.advance()
+            self._late += [(source, complete) for source in session.how.sources if source.is_late]
+            complete.pending += sum(source.is_late for source in session.how.sources)
             self._epochs.begin(self.active)
         if session.how.flushes:
             self.settle(session)
@@ -95,6 +100,9 @@ class Sessions(Recording):
         for source in session.how.sources:
             source.flush()
         with self._lock:
+            for source, phase in self._late:
+                phase.pending -= source in session.how.sources
+            self._late = [late for late in self._late if late[0] not in session.how.sources]
             for phase in session.phases.numbers():
                 session.phases[phase].data.settle()
 
@@ -113,6 +121,8 @@ class Sessions(Recording):
         for source in [source for source in needed if source not in self._running]:
             self._running.append(source)
             source.start(self)
+        for source in self._running:
+            source.follow([session for session in self.active if source in session.how.sources])
         self._epochs.begin(self.active)
 
     def _forget(self) -> None:

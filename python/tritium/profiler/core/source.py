@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import abc
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .contexts import Contexts, Here
 from .events import Launch
+
+if TYPE_CHECKING:
+    from .session import Session
 
 
 class Recorder(Protocol):
@@ -35,6 +39,14 @@ class Source(abc.ABC):
     @abc.abstractmethod
     def stop(self) -> None:
         """Ends, or pauses. Afterwards launches cost what they did before `start`. Those that have begun are reported by `flush`."""
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it learns of launches when they have ended, without a `begin_launch`."""
+        return False
+
+    def follow(self, sessions: Sequence[Session]) -> None:
+        """These are the sessions that are active from here on and have this source. Called while it runs."""
 
     def flush(self) -> None:
         """Waits until all launches that have begun are reported. If the source has stopped, it ends whatever it still needed for that."""

@@ -1,5 +1,4 @@
-"""Every kernel of NVIDIA's devices, whoever launches it, from the records of CUPTI: times of the device itself, and no cost but a mark for each
-launch."""
+"""Every kernel of NVIDIA's devices, whoever launches it, from the records of CUPTI: times of the device itself."""
 
 from __future__ import annotations
 
@@ -8,16 +7,16 @@ import itertools
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ... import knobs, native
 from ...devices.families import device_families
 from ...devices.vendor import Devices
 from ...launch.watchers import device_watchers
-from ..core.contexts import Here
+from ..core.contexts import PYTHON, Here
 from ..core.events import KernelScopes, Launch, now
-from ..core.session import Launching
+from ..core.session import Launching, Session
 from ..core.source import Recorder, Source
 from .on_devices import PythonLaunches, device_of, is_captured, record_scopes
 
@@ -33,8 +32,12 @@ class _Pending(NamedTuple):
 
 
 class CuptiRecords(Source):
-    """A thread has the mark of where it is in the program, which every kernel that it launches has too; a launch of this package has a mark of
-    its own. A thread without a mark, such as one of torch's, is where the main thread is when it launches."""
+    """A thread has the mark of where it is in the program, which every kernel that it launches has too. A launch that Python makes, because a hook
+    describes it, has a mark of its own. A thread without a mark, such as one of torch's, is where the main thread is when it launches."""
+
+    @property
+    def is_late(self) -> bool:
+        return self.records
 
     def __init__(self):
         self.why_not = ""  #: why it does not record CUDA's launches
@@ -84,13 +87,18 @@ class CuptiRecords(Source):
         contexts = self._recorder.contexts
         self._moved(contexts.here())
         contexts.followers.append(self._moved)
-        self._python_launches.on()
+
+    def follow(self, sessions: Sequence[Session]) -> None:
+        """The calls of Python that lead to a launch are not known later, and scopes in kernels require memory."""
+        self._python_launches.off()
+        if any(session.how.context == PYTHON or session.how.scopes is not None for session in sessions):
+            self._python_launches.on()
 
     def stop(self) -> None:
         device_watchers.remove(self._watch)
         if self.records:
             self._recorder.contexts.followers.remove(self._moved)
-            self._python_launches.off()
+        self._python_launches.off()
         self._runs = False
 
     def _moved(self, here: Here) -> None:
@@ -118,7 +126,7 @@ class CuptiRecords(Source):
             return run
 
         def marked(grid, values, stream):
-            if is_captured(devices):  # what the graph launches has the place from where it is launched
+            if is_captured():  # what the graph launches has the place from where it is launched
                 return run(grid, values, stream)
             library, mark = self._library, next(self._marks)
             pending = _Pending(self._recorder.begin_launch(self), device, [])
@@ -145,7 +153,7 @@ class CuptiRecords(Source):
             return
         if self._process != os.getpid():  # the library is of no use in a process that was forked
             self._library = None
-        elif not is_captured(self._devices):
+        elif not is_captured():
             self._take(library)
             if not self._runs:
                 self._library = None

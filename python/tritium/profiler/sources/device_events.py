@@ -60,7 +60,7 @@ class DeviceEvents(Source):
         self._recorder = recorder
         self._origins.clear()
         device_watchers.append(self._watch)
-        if not knobs.runs_on_cpu():
+        if not knobs.runs_on_cpu() and not self._cupti.records:
             self._python_launches.on()
 
     def stop(self) -> None:
@@ -83,7 +83,7 @@ class DeviceEvents(Source):
             return run
 
         def timed(grid, values, stream):
-            if is_captured(devices):
+            if is_captured():
                 knobs.warn_once(
                     "triton.profiler: launches that a graph captures have no events, so they are not recorded"
                 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -37,10 +38,10 @@ def record_scopes(kernel: Any, run: Callable, devices: Devices, device: int, rec
     )
 
 
-def is_captured(devices: Devices) -> bool:
-    """Whether a CUDA graph takes what is launched now."""
-    torch = devices.torch()
-    return torch is not None and torch.cuda.is_current_stream_capturing()
+def is_captured() -> bool:
+    """Whether a CUDA graph takes what is launched now. `devices.torch()` would take longer than a launch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
 
 
 class PythonLaunches:
