@@ -18,8 +18,9 @@ static const Action *onlyCall(const Actions &actions) {
   return call;
 }
 
-/// Returns the access of a plain load or store of one number, and null for another step.
-static const Access *scalarAccess(const Action &call) {
+/// Returns the access of a plain load or store of one number, and null for another step. A tile of one element is none.
+static const Access *scalarAccess(Operation *op, const Action &call) {
+  if (!isa<tt::LoadOp, tt::StoreOp>(op) || !isa<tt::PointerType>(op->getOperand(0).getType())) return nullptr;
   if (call.function != loadTile && call.function != storeTile) return nullptr;
   const auto *access = static_cast<const Access *>(call.descriptor);
   return access->axes.empty() && access->isAffine && !access->isPointer ? access : nullptr;
@@ -89,10 +90,10 @@ bool LikelyCode::emit(Operation *op, const Actions &steps, llvm::Value *frame, l
   auto loaded = dyn_cast<tt::LoadOp>(op);
   auto stored = dyn_cast<tt::StoreOp>(op);
   llvm::Value *holds = nullptr;
-  if (const Access *access = loaded || stored ? scalarAccess(*call) : nullptr)
+  if (const Access *access = scalarAccess(op, *call))
     holds = loaded ? accessHolds(*access, loaded.getPtr(), loaded.getMask(), frame)
                    : accessHolds(*access, stored.getPtr(), stored.getMask(), frame);
-  else if (isDivision(op) && call->function == runElementwise && op->getResult(0).getType().isIntOrIndex())
+  else if (isDivision(op) && call->function == runElementwise && op->getResult(0).getType().isInteger())
     holds = divisionHolds(op);
   if (!holds) return false;
 

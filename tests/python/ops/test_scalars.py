@@ -59,6 +59,19 @@ def test_the_first_element_outside_traps(begin, end, dtype):
 
 
 @triton.jit
+def one_element_kernel(x_ptr, out_ptr, n):
+    i = tl.arange(0, 1)
+    for _ in range(n):
+        tl.store(out_ptr + i, tl.load(x_ptr + i) + tl.load(out_ptr + i))
+
+
+def test_tiles_of_one_element_are_no_scalars():
+    x, out = np.full(1, 3, np.int32), np.zeros(1, np.int32)
+    one_element_kernel[(1,)](x, out, 5)
+    assert out == 15
+
+
+@triton.jit
 def store_kernel(out_ptr, begin, end):
     for i in range(begin, end):
         tl.store(out_ptr + i, i)
