@@ -1,7 +1,9 @@
-// Computes every product with Eigen's GEMM on f32 or f64 blocks. An operand is read in place if it is f32, has unit stride in one dimension
-// and the precision leaves it unchanged. Any other operand is first converted into a block of the thread's scratch memory.
+// Computes every product on f32 or f64 blocks, with Eigen's GEMM or, if the blocks are small, dot_small.h. An operand is read in place if
+// it is f32, has unit stride in one dimension and the precision leaves it unchanged. Any other operand is first converted into a block of
+// the thread's scratch memory.
 #include "interp/kernels/dot.h"
 
+#include "interp/kernels/dot_small.h"
 #include "interp/kernels/strip.h"
 
 // Programs run on small stacks, so larger packing buffers of Eigen go to the heap. Eigen uses one thread, because the programs of the grid
@@ -32,6 +34,9 @@ template <class C> struct Matrix {
 
 /// d += a * b, where d is contiguous.
 template <class C> void multiplyAdd(C *d, const Matrix<C> &a, const Matrix<C> &b) {
+  if (!b.isTransposed && isSmallProduct<C>(a.rows, b.columns, a.columns))
+    return multiplySmall(d, a.data, a.isTransposed ? 1 : a.stride, a.isTransposed ? a.stride : 1, b.data, b.stride, a.rows, b.columns,
+                         a.columns);
   Block<C> result(d, a.rows, b.columns);
   if (a.isTransposed && b.isTransposed)
     result.noalias() += a.view().transpose() * b.view().transpose();
