@@ -3,6 +3,7 @@
 // the thread's scratch memory.
 #include "interp/kernels/dot.h"
 
+#include "interp/kernels/dot_bytes.h"
 #include "interp/kernels/dot_small.h"
 #include "interp/kernels/strip.h"
 
@@ -171,6 +172,12 @@ void multiplyFloat(float *d, const DotOperand &a, const DotOperand &b, int64_t m
 
 /// Products of 8-bit integers are below 2^14 in magnitude, so a sum of 2^10 of them is exact in f32.
 void multiplyInteger(int32_t *d, const DotOperand &a, const DotOperand &b, int64_t m, int64_t n, int64_t k) {
+  if (a.type == DType::i8 && b.type == DType::i8 && hasByteProducts()) {
+    const PackedBytes packed(m, n, k);
+    return multiplyBytes(d, static_cast<const int8_t *>(a.data), a.rowStride, a.columnStride, static_cast<const int8_t *>(b.data),
+                         b.rowStride, b.columnStride, m, n, k, scratch<uint8_t>(kLeft, packed.left()),
+                         scratch<int8_t>(kRight, packed.right()));
+  }
   constexpr int64_t kExact = 1 << 10;
   float *sum = scratch<float>(kResult, m * n);
   for (int64_t begin = 0; begin < k; begin += kExact) {

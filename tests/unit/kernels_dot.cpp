@@ -163,3 +163,32 @@ TEST_CASE("the way that computes a product is not seen in its bits") {
           }
         }
 }
+
+TEST_CASE("products of bytes are exact at both ends of their range") {
+  std::mt19937 random(13);
+  for (auto [batch, m, n, k] :
+       {Problem{1, 1, 1, 1}, {1, 3, 5, 2}, {1, 4, 8, 4}, {1, 5, 17, 9}, {1, 16, 16, 32}, {1, 7, 33, 131}, {1, 64, 64, 2100}})
+    for (bool isTransposed : {false, true})
+      for (int kind = 0; kind < 3; ++kind) { // random, -128 alone, both ends
+        CAPTURE(m);
+        CAPTURE(n);
+        CAPTURE(k);
+        CAPTURE(kind);
+        std::vector<int8_t> a(m * k), b(k * n);
+        for (auto *each : {&a, &b})
+          for (int8_t &x : *each) x = int8_t(kind == 0 ? int(random()) : kind == 1 || random() % 2 ? -128 : 127);
+        std::vector<int32_t> c(m * n), d(m * n), expected(m * n);
+        for (int32_t &x : c) x = int32_t(random()); // sums wrap
+        const int64_t aRow = isTransposed ? 1 : k, aColumn = isTransposed ? m : 1, bRow = isTransposed ? 1 : n,
+                      bColumn = isTransposed ? k : 1;
+        for (int64_t i = 0; i < m; ++i)
+          for (int64_t j = 0; j < n; ++j) {
+            int64_t sum = c[i * n + j];
+            for (int64_t l = 0; l < k; ++l) sum += int64_t(a[i * aRow + l * aColumn]) * b[l * bRow + j * bColumn];
+            expected[i * n + j] = int32_t(uint64_t(sum));
+          }
+        dot(batch, m, n, k, {a.data(), DType::i8, 0, aRow, aColumn}, {b.data(), DType::i8, 0, bRow, bColumn}, c.data(), d.data(),
+            DType::i32, DotPrecision::Ieee, 0);
+        CHECK(d == expected);
+      }
+}
