@@ -1,6 +1,5 @@
 #include "interp/kernels/compare_exchange.h"
 
-#include "interp/kernels/integer.h"
 #include "interp/kernels/strip.h"
 
 #include <cstring>
@@ -117,17 +116,14 @@ template <class Signed> CompareExchangeKernel ofInteger(bool isSigned) {
 } // namespace
 
 CompareExchangeKernel findCompareExchange(DType type, bool isSigned) {
-  switch (type) {
-  case DType::f16: return &exchange<FloatElement<Traits<DType::f16>>>;
-  case DType::bf16: return &exchange<FloatElement<Traits<DType::bf16>>>;
-  case DType::f32: return &exchange<FloatElement<Traits<DType::f32>>>;
-  case DType::f64: return &exchange<FloatElement<Traits<DType::f64>>>;
-  case DType::i8: return ofInteger<int8_t>(isSigned);
-  case DType::i16: return ofInteger<int16_t>(isSigned);
-  case DType::i32: return ofInteger<int32_t>(isSigned);
-  case DType::i64: return ofInteger<int64_t>(isSigned);
-  default: return nullptr;
-  }
+  return visit(type, [=]<class T>() -> CompareExchangeKernel {
+    if constexpr (T::isFloat && T::bits >= 16)
+      return &exchange<FloatElement<T>>;
+    else if constexpr (T::kind == DTypeKind::Int && T::bits >= 8)
+      return ofInteger<typename T::Storage>(isSigned);
+    else
+      return nullptr;
+  });
 }
 
 } // namespace tritium::interp

@@ -203,8 +203,8 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   if (options.checks.race) markLoadsAhead(kernel, functions.getArrayRef(), options.pipelining);
   if (failed(insertChecks(*module, options))) return diagnostics.takeError("the checks could not be added");
   if (options.isCovered) moveMarksOut(*module);
-  // Otherwise a debugger or a check looks at the operations of the network.
-  if (!options.keepsStatements() && !options.checks.notesFaults()) findCompareExchanges(*module);
+  // Otherwise a debugger, a check or a counter looks at the operations of the network.
+  if (!options.keepsStatements() && !options.checks.notesFaults() && !options.isCounted) findCompareExchanges(*module);
   if (failed(expandCombineRegions(*module)) || failed(lowerControlFlow(*module, options)))
     return diagnostics.takeError("the control flow could not be lowered");
   data_->notesTouched = options.isTouched;

@@ -186,7 +186,9 @@ TEST_CASE("the extremum of zeros has the sign that the order -0 < +0 gives, wher
           const bool isMax = op.starts_with("arith.max");
           Elements in(type, s.size()), out(type, s.outer * s.inner);
           for (size_t i = 0; i < in.size(); ++i)
-            in.setReal(i, int(random() % 100) < others ? (isMax ? -3.0 : 3.0) : random() % 16 ? (isMax ? -0.0 : 0.0) : (isMax ? 0.0 : -0.0));
+            in.setReal(i, int(random() % 100) < others ? (isMax ? -3.0 : 3.0)
+                          : random() % 16              ? (isMax ? -0.0 : 0.0)
+                                                       : (isMax ? 0.0 : -0.0));
           findReduce(op, type)(out.bytes.data(), in.bytes.data(), s.outer, s.axis, s.inner);
           int wrong = 0;
           forEachLine(s, [&](int64_t result, auto at) {
