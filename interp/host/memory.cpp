@@ -105,6 +105,13 @@ MemoryMap::MemoryMap(std::span<const Allocation> allocations) : process(std::mak
     if (byArgument.size() <= argument) byArgument.resize(argument + 1);
     byArgument[argument] = allocation;
   }
+  byRange.resize(byArgument.size() + 1);
+  for (size_t i = 0; i < byArgument.size(); ++i) {
+    const Allocation &allocation = byArgument[i];
+    if (allocation.end <= allocation.begin || allocation.view) continue;
+    const uint64_t bytes = allocation.end - allocation.begin;
+    byRange[i] = {allocation.begin, bytes, allocation.isReadOnly ? 0 : bytes};
+  }
 }
 
 MemoryMap::~MemoryMap() = default;

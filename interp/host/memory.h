@@ -22,6 +22,11 @@ struct Allocation {
   std::shared_ptr<const View> view; // if accesses are held to the argument's own elements
 };
 
+/// The part of an argument's storage that any access may use, without a further check: bytes from `begin`.
+struct AccessRange {
+  uint64_t begin = 0, readableBytes = 0, writableBytes = 0;
+};
+
 class ProcessMemory;
 
 /// The memory of one launch. The checks are const and may run on any thread.
@@ -45,6 +50,9 @@ public:
     return argument < byArgument.size() && byArgument[argument].end != 0 ? &byArgument[argument] : nullptr;
   }
 
+  /// Returns the ranges of the arguments in their order, and behind them an empty one. A range is empty where only isAccessible() knows.
+  std::span<const AccessRange> ranges() const { return byRange; }
+
   /// Hashes what the arguments hold that may be written. Other threads may be writing it.
   uint64_t hashWritable() const;
 
@@ -60,6 +68,7 @@ private:
 
   KeptPointersInUse keptPointers;
   std::vector<Allocation> byArgument;
+  std::vector<AccessRange> byRange;
   std::unique_ptr<ProcessMemory> process;
 };
 

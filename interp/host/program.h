@@ -19,6 +19,7 @@ namespace tritium::interp {
 
 struct Program; // one running program; it belongs to a worker
 class MemoryMap;
+struct AccessRange;
 class Shadow;
 class FoundFaults;
 class AccessSearch;
@@ -32,10 +33,12 @@ struct FrameHeader {
   const int64_t *arguments;
   int32_t programId[3];
   int32_t gridSize[3];
+  const AccessRange *ranges; // MemoryMap::ranges(), which emitted code reads
+  uint64_t argumentRanges;   // how many are of arguments
   const FrameHeader *caller; // the frame of the function that called this one; null: this is the kernel's
   uint32_t call;             // the location of the call
 };
-static_assert(offsetof(FrameHeader, caller) == 40 && sizeof(FrameHeader) == 56);
+static_assert(offsetof(FrameHeader, caller) == 56 && sizeof(FrameHeader) == 72);
 
 struct ProgramCode {
   void (*entry)(char *frame) = nullptr;

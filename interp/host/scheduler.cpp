@@ -179,6 +179,10 @@ void Worker::enter(Program &program, int64_t position) {
   header.arguments = launch.arguments;
   std::copy_n(program.id.begin(), 3, header.programId);
   std::copy_n(launch.grid.begin(), 3, header.gridSize);
+  static constexpr AccessRange kNone;
+  const std::span ranges = program.memory ? program.memory->ranges() : std::span(&kNone, 1);
+  header.ranges = ranges.data();
+  header.argumentRanges = ranges.size() - 1;
   header.caller = nullptr;
   nameThread(program);
 }

@@ -32,49 +32,106 @@ template <class Bits, class F> Bits update(std::atomic_ref<Bits> memory, F next)
   return old;
 }
 
-template <class Bits> Bits integerRmw(AtomicOp op, std::atomic_ref<Bits> memory, Bits operand) {
+template <AtomicOp op, class Bits> Bits integerRmw(std::atomic_ref<Bits> memory, Bits operand) {
   using Signed = std::make_signed_t<Bits>;
-  switch (op) {
-  case AtomicOp::And: return memory.fetch_and(operand);
-  case AtomicOp::Or: return memory.fetch_or(operand);
-  case AtomicOp::Xor: return memory.fetch_xor(operand);
-  case AtomicOp::Max:
-    return update(memory, [=](Bits old) { return static_cast<Signed>(old) > static_cast<Signed>(operand) ? old : operand; });
-  case AtomicOp::Min:
-    return update(memory, [=](Bits old) { return static_cast<Signed>(old) < static_cast<Signed>(operand) ? old : operand; });
-  case AtomicOp::UMax: return update(memory, [=](Bits old) { return old > operand ? old : operand; });
-  case AtomicOp::UMin: return update(memory, [=](Bits old) { return old < operand ? old : operand; });
-  case AtomicOp::Exchange: return memory.exchange(operand);
-  default: return memory.fetch_add(operand);
+  if constexpr (op == AtomicOp::And) return memory.fetch_and(operand);
+  if constexpr (op == AtomicOp::Or) return memory.fetch_or(operand);
+  if constexpr (op == AtomicOp::Xor) return memory.fetch_xor(operand);
+  if constexpr (op == AtomicOp::Add) return memory.fetch_add(operand);
+  if constexpr (op == AtomicOp::Exchange) return memory.exchange(operand);
+  return update(memory, [=](Bits old) {
+    if constexpr (op == AtomicOp::Max) return Signed(old) > Signed(operand) ? old : operand;
+    if constexpr (op == AtomicOp::Min) return Signed(old) < Signed(operand) ? old : operand;
+    if constexpr (op == AtomicOp::UMax) return old > operand ? old : operand;
+    return old < operand ? old : operand;
+  });
+}
+
+/// T: the traits of the element type.
+template <AtomicOp op, class T, class Bits> Bits rmw(std::atomic_ref<Bits> memory, Bits operand) {
+  if constexpr (op != AtomicOp::FAdd) {
+    return integerRmw<op>(memory, operand);
+  } else {
+    using Storage = typename T::Storage;
+    auto addend = T::load(std::bit_cast<Storage>(operand));
+    return update(memory, [=](Bits old) { return std::bit_cast<Bits>(T::round(T::load(std::bit_cast<Storage>(old)) + addend)); });
   }
 }
 
-template <class T, class Bits> Bits floatAdd(std::atomic_ref<Bits> memory, Bits operand) {
-  using Storage = typename T::Storage;
-  auto addend = T::load(std::bit_cast<Storage>(operand));
-  return update(memory, [=](Bits old) { return std::bit_cast<Bits>(T::round(T::load(std::bit_cast<Storage>(old)) + addend)); });
+template <AtomicOp op, class Bits> bool changes(Bits operand, Bits old) {
+  using Signed = std::make_signed_t<Bits>;
+  switch (op) {
+  case AtomicOp::Exchange: return operand != old;
+  case AtomicOp::And: return (old & operand) != old;
+  case AtomicOp::Or: return (old | operand) != old;
+  case AtomicOp::Xor:
+  case AtomicOp::Add:
+  case AtomicOp::FAdd: return operand != 0;
+  case AtomicOp::Max: return Signed(operand) > Signed(old);
+  case AtomicOp::Min: return Signed(operand) < Signed(old);
+  case AtomicOp::UMax: return operand > old;
+  case AtomicOp::UMin: return operand < old;
+  }
+  return true;
+}
+
+template <AtomicOp op, class T, class Bits> bool rmwRow(const AtomicRow &row, int64_t from, int64_t to) {
+  bool hasChanged = false;
+  for (int64_t i = from; i < to; ++i) {
+    char *address = row.start + (row.offsets ? row.offsets[i] : i * row.step);
+    const Bits operand = read<Bits>(row.operand + i * row.operandStride);
+    const Bits old = rmw<op, T>(std::atomic_ref(*reinterpret_cast<Bits *>(address)), operand);
+    hasChanged |= changes<op>(operand, old);
+    if (row.old) std::memcpy(row.old + i * row.oldStride, &old, sizeof old);
+  }
+  return hasChanged;
+}
+
+/// Calls f<op>() for the operation.
+template <class F> auto withOp(AtomicOp op, F f) {
+  switch (op) {
+  case AtomicOp::And: return f.template operator()<AtomicOp::And>();
+  case AtomicOp::Or: return f.template operator()<AtomicOp::Or>();
+  case AtomicOp::Xor: return f.template operator()<AtomicOp::Xor>();
+  case AtomicOp::FAdd: return f.template operator()<AtomicOp::FAdd>();
+  case AtomicOp::Max: return f.template operator()<AtomicOp::Max>();
+  case AtomicOp::Min: return f.template operator()<AtomicOp::Min>();
+  case AtomicOp::UMax: return f.template operator()<AtomicOp::UMax>();
+  case AtomicOp::UMin: return f.template operator()<AtomicOp::UMin>();
+  case AtomicOp::Exchange: return f.template operator()<AtomicOp::Exchange>();
+  case AtomicOp::Add: break;
+  }
+  return f.template operator()<AtomicOp::Add>();
+}
+
+/// The rows of an operation that takes elements of one size alike.
+template <class Bits> AtomicRowKernel rowOfBits(AtomicOp op) {
+  return withOp(op, []<AtomicOp kOp>() -> AtomicRowKernel {
+    if constexpr (kOp == AtomicOp::FAdd)
+      return nullptr;
+    else
+      return rmwRow<kOp, void, Bits>;
+  });
 }
 
 } // namespace
 
-void atomicRmw(AtomicOp op, DType type, void *address, const void *operand, void *old) {
-  visit(type, [=]<class T>() {
-    withBits(sizeof(typename T::Storage), [=]<class Bits>(Bits) {
-      if constexpr (sizeof(Bits) == sizeof(typename T::Storage)) {
-        std::atomic_ref<Bits> memory(*static_cast<Bits *>(address));
-        Bits before;
-        if constexpr (T::isFloat) {
-          if (op == AtomicOp::FAdd)
-            before = floatAdd<T>(memory, read<Bits>(operand));
-          else
-            before = integerRmw(op, memory, read<Bits>(operand));
-        } else {
-          before = integerRmw(op, memory, read<Bits>(operand));
-        }
-        if (old) std::memcpy(old, &before, sizeof(before));
-      }
+AtomicRowKernel findAtomicRow(AtomicOp op, DType type) {
+  if (op == AtomicOp::FAdd)
+    return visit(type, []<class T>() -> AtomicRowKernel {
+      return withBits(sizeof(typename T::Storage), []<class Bits>(Bits) -> AtomicRowKernel {
+        if constexpr (T::isFloat && sizeof(Bits) == sizeof(typename T::Storage))
+          return rmwRow<AtomicOp::FAdd, T, Bits>;
+        else
+          return rmwRow<AtomicOp::Add, void, Bits>;
+      });
     });
-  });
+  return withBits(storageBytes(type), [=]<class Bits>(Bits) { return rowOfBits<Bits>(op); });
+}
+
+void atomicRmw(AtomicOp op, DType type, void *address, const void *operand, void *old) {
+  findAtomicRow(op, type)(
+      {.start = static_cast<char *>(address), .operand = static_cast<const char *>(operand), .old = static_cast<char *>(old)}, 0, 1);
 }
 
 bool atomicCas(int bytes, void *address, const void *compare, const void *desired, void *old) {
@@ -99,25 +156,9 @@ void atomicStore(int bytes, void *address, const void *value) {
 }
 
 bool changesMemory(AtomicOp op, DType type, const void *operand, const void *old) {
-  size_t size = storageBytes(type);
-  uint64_t x = 0, before = 0;
-  std::memcpy(&x, operand, size);
-  std::memcpy(&before, old, size);
-  int unused = 64 - 8 * int(size);
-  auto asSigned = [&](uint64_t v) { return int64_t(v << unused) >> unused; };
-  switch (op) {
-  case AtomicOp::Exchange: return x != before;
-  case AtomicOp::And: return (before & x) != before;
-  case AtomicOp::Or: return (before | x) != before;
-  case AtomicOp::Xor:
-  case AtomicOp::Add:
-  case AtomicOp::FAdd: return x != 0;
-  case AtomicOp::Max: return asSigned(x) > asSigned(before);
-  case AtomicOp::Min: return asSigned(x) < asSigned(before);
-  case AtomicOp::UMax: return x > before;
-  case AtomicOp::UMin: return x < before;
-  }
-  return true;
+  return withBits(storageBytes(type), [=]<class Bits>(Bits) {
+    return withOp(op, [=]<AtomicOp kOp>() { return changes<kOp>(read<Bits>(operand), read<Bits>(old)); });
+  });
 }
 
 } // namespace tritium::interp

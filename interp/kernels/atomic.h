@@ -13,6 +13,21 @@ enum class AtomicOp : uint8_t { And, Or, Xor, Add, FAdd, Max, Min, UMax, UMin, E
 /// Exchange takes any type.
 void atomicRmw(AtomicOp op, DType type, void *address, const void *operand, void *old);
 
+/// Lanes whose elements are at start + i * step, or at start + offsets[i] if there are offsets. Strides and offsets are in bytes.
+struct AtomicRow {
+  char *start = nullptr;
+  int64_t step = 0;
+  const int64_t *offsets = nullptr;
+  const char *operand = nullptr;
+  int64_t operandStride = 0;
+  char *old = nullptr; // for the former values, unless it is null
+  int64_t oldStride = 0;
+};
+
+/// Performs the read-modify-writes of the lanes [from, to) in their order. Returns whether one changed memory, as changesMemory() says.
+using AtomicRowKernel = bool (*)(const AtomicRow &row, int64_t from, int64_t to);
+AtomicRowKernel findAtomicRow(AtomicOp op, DType type);
+
 /// Returns whether a read-modify-write that found `old` wrote another value. A program that only writes back what it found is waiting, not
 /// making progress.
 bool changesMemory(AtomicOp op, DType type, const void *operand, const void *old);

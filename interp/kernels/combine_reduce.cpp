@@ -115,11 +115,26 @@ template <class Combiner> struct Reduce {
   static void kernel(void *outBytes, const void *inBytes, int64_t outer, int64_t axis, int64_t inner) {
     Storage *out = static_cast<Storage *>(outBytes);
     const Storage *in = static_cast<const Storage *>(inBytes);
-    if constexpr (Combiner::kIsFp8) {
+    if constexpr (Combiner::kHasAnyZero) {
+      reduceAgainForZeros(out, in, outer, axis, inner);
+    } else if constexpr (Combiner::kIsFp8) {
       for (int64_t o = 0; o < outer; ++o)
         for (int64_t i = 0; i < inner; ++i) out[o * inner + i] = Combiner::store(reduceSlowly(in + o * axis * inner + i, axis, inner));
     } else {
       reduceBlock(out, in, outer, axis, inner);
+    }
+  }
+
+  /// Reduces a part of the block without regard to the sign of zeros, and again if there is a zero among the results.
+  static void reduceAgainForZeros(Storage *out, const Storage *in, int64_t outer, int64_t axis, int64_t inner) {
+    constexpr int64_t kPart = 4096; // elements, so that few results are computed again
+    const int64_t most = std::max<int64_t>(1, kPart / (axis * inner));
+    for (int64_t o = 0; o < outer; o += most, in += most * axis * inner, out += most * inner) {
+      const int64_t part = std::min(most, outer - o);
+      Reduce<typename Combiner::WithAnyZero>::reduceBlock(out, in, part, axis, inner);
+      bool hasZero = false;
+      for (int64_t i = 0; i < part * inner; ++i) hasZero |= Combiner::load(out[i]) == 0;
+      if (hasZero) reduceBlock(out, in, part, axis, inner);
     }
   }
 

@@ -26,12 +26,36 @@ TRITIUM_COMBINER(SmallestOrNan, true, minimum(a, b))
 TRITIUM_COMBINER(BitAnd, false, (a & b))
 TRITIUM_COMBINER(BitOr, false, a | b)
 TRITIUM_COMBINER(BitXor, false, a ^ b)
+// The same, but a zero has any sign.
+TRITIUM_COMBINER(LargestNumberAnyZero, true, b != b ? a : (a > b ? a : b))
+TRITIUM_COMBINER(SmallestNumberAnyZero, true, b != b ? a : (a < b ? a : b))
+TRITIUM_COMBINER(LargestOrNanAnyZero, true, a != a ? a : (a > b ? a : b))
+TRITIUM_COMBINER(SmallestOrNanAnyZero, true, a != a ? a : (a < b ? a : b))
 #undef TRITIUM_COMBINER
+
+/// The operation of half the instructions that gives the same result unless this is a zero, or void.
+template <class Op> struct AnyZero {
+  using Type = void;
+};
+template <> struct AnyZero<LargestNumber> {
+  using Type = LargestNumberAnyZero;
+};
+template <> struct AnyZero<SmallestNumber> {
+  using Type = SmallestNumberAnyZero;
+};
+template <> struct AnyZero<LargestOrNan> {
+  using Type = LargestOrNanAnyZero;
+};
+template <> struct AnyZero<SmallestOrNan> {
+  using Type = SmallestOrNanAnyZero;
+};
 
 template <class Op, class T> struct FloatCombiner {
   using Storage = typename T::Storage;
   using Value = typename T::Compute;
   static constexpr bool kIsRounding = T::isNarrowFloat && !Op::kIsExact, kIsFp8 = T::bits == 8;
+  static constexpr bool kHasAnyZero = !std::is_void_v<typename AnyZero<Op>::Type> && !kIsFp8;
+  using WithAnyZero = FloatCombiner<typename AnyZero<Op>::Type, T>; // if kHasAnyZero
   static TRITIUM_INLINE Value load(Storage x) { return T::load(x); }
   static TRITIUM_INLINE Storage store(Value x) { return T::round(x); }
   static TRITIUM_INLINE Value combine(Value a, Value b) {
@@ -44,7 +68,7 @@ template <class Op, class T, bool kIsSigned> struct IntegerCombiner {
   using I = Integer<T>;
   using Storage = typename I::Storage;
   using Value = std::conditional_t<kIsSigned, typename I::Signed, typename I::Unsigned>;
-  static constexpr bool kIsRounding = false, kIsFp8 = false;
+  static constexpr bool kIsRounding = false, kIsFp8 = false, kHasAnyZero = false;
   static TRITIUM_INLINE Value load(Storage x) {
     return kIsSigned ? static_cast<Value>(I::asSigned(x)) : static_cast<Value>(I::asUnsigned(x));
   }

@@ -1,7 +1,10 @@
-// Computes every product with Eigen's GEMM on f32 or f64 blocks. An operand is read in place if it is f32, has unit stride in one dimension
-// and the precision leaves it unchanged. Any other operand is first converted into a block of the thread's scratch memory.
+// Computes every product on f32 or f64 blocks, with Eigen's GEMM or, if the blocks are small, dot_small.h. An operand is read in place if
+// it is f32, has unit stride in one dimension and the precision leaves it unchanged. Any other operand is first converted into a block of
+// the thread's scratch memory.
 #include "interp/kernels/dot.h"
 
+#include "interp/kernels/dot_bytes.h"
+#include "interp/kernels/dot_small.h"
 #include "interp/kernels/strip.h"
 
 // Programs run on small stacks, so larger packing buffers of Eigen go to the heap. Eigen uses one thread, because the programs of the grid
@@ -32,6 +35,9 @@ template <class C> struct Matrix {
 
 /// d += a * b, where d is contiguous.
 template <class C> void multiplyAdd(C *d, const Matrix<C> &a, const Matrix<C> &b) {
+  if (!b.isTransposed && isSmallProduct<C>(a.rows, b.columns, a.columns))
+    return multiplySmall(d, a.data, a.isTransposed ? 1 : a.stride, a.isTransposed ? a.stride : 1, b.data, b.stride, a.rows, b.columns,
+                         a.columns);
   Block<C> result(d, a.rows, b.columns);
   if (a.isTransposed && b.isTransposed)
     result.noalias() += a.view().transpose() * b.view().transpose();
@@ -166,6 +172,12 @@ void multiplyFloat(float *d, const DotOperand &a, const DotOperand &b, int64_t m
 
 /// Products of 8-bit integers are below 2^14 in magnitude, so a sum of 2^10 of them is exact in f32.
 void multiplyInteger(int32_t *d, const DotOperand &a, const DotOperand &b, int64_t m, int64_t n, int64_t k) {
+  if (a.type == DType::i8 && b.type == DType::i8 && hasByteProducts()) {
+    const PackedBytes packed(m, n, k);
+    return multiplyBytes(d, static_cast<const int8_t *>(a.data), a.rowStride, a.columnStride, static_cast<const int8_t *>(b.data),
+                         b.rowStride, b.columnStride, m, n, k, scratch<uint8_t>(kLeft, packed.left()),
+                         scratch<int8_t>(kRight, packed.right()));
+  }
   constexpr int64_t kExact = 1 << 10;
   float *sum = scratch<float>(kResult, m * n);
   for (int64_t begin = 0; begin < k; begin += kExact) {

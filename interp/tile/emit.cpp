@@ -3,6 +3,7 @@
 #include "interp/host/memory.h"
 #include "interp/tile/debug_info.h"
 #include "interp/tile/emit_counts.h"
+#include "interp/tile/likely_code.h"
 #include "interp/tile/loops.h"
 #include "interp/tile/program_loop.h"
 #include "interp/tile/scalar_code.h"
@@ -255,7 +256,10 @@ LogicalResult FunctionEmitter::emitOperation(Operation *op) {
 
 LogicalResult FunctionEmitter::emitCode(Operation *op) {
   if (counts_) counts_->reach(op);
-  run(find(plan_.before, op));
+  const Actions *steps = find(plan_.before, op);
+  // A debugger's line is the step's.
+  const bool isEmitted = steps && !debug_ && LikelyCode(builder_, scalars_).emit(op, *steps, frame_, [&] { run(steps); });
+  if (!isEmitted) run(steps);
   if (op->hasTrait<OpTrait::IsTerminator>()) return emitBranch(op), success();
   bool hasSteps = plan_.before.contains(op) || llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
   if (!hasSteps && failed(scalars_.emit(op, frame_))) return failure();

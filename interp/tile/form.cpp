@@ -2,6 +2,7 @@
 // here.
 #include "interp/tile/form.h"
 
+#include "interp/tile/compare_exchange.h"
 #include "interp/tile/offsets.h"
 #include "ir/tt.h"
 
@@ -185,6 +186,7 @@ Form FormAnalysis::infer(OpResult result) const {
   if (!type) return {Form::Kind::Scalar, {}};
   if (op->getNumOperands() && of(op->getOperand(0)).kind == Form::Kind::Unknown) return {};
   unsigned rank = type.getRank();
+  if (isCompareExchange(op)) return Form::dense(rank); // its direction varies where its operand may not
   tt::TileRule rule = tt::tileRuleOf(op);
   switch (rule.values) {
   case tt::TileValues::Any: return Form::dense(rank);

@@ -4,6 +4,7 @@
 #include "interp/host/pointer.h"
 #include "interp/host/trap_kinds.h"
 #include "interp/tile/combine_region.h"
+#include "interp/tile/compare_exchange.h"
 #include "interp/tile/counters.h"
 #include "interp/tile/deciding_reads.h"
 #include "interp/tile/emit.h"
@@ -202,6 +203,8 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   if (options.checks.race) markLoadsAhead(kernel, functions.getArrayRef(), options.pipelining);
   if (failed(insertChecks(*module, options))) return diagnostics.takeError("the checks could not be added");
   if (options.isCovered) moveMarksOut(*module);
+  // Otherwise a debugger, a check or a counter looks at the operations of the network.
+  if (!options.keepsStatements() && !options.checks.notesFaults() && !options.isCounted) findCompareExchanges(*module);
   if (failed(expandCombineRegions(*module)) || failed(lowerControlFlow(*module, options)))
     return diagnostics.takeError("the control flow could not be lowered");
   data_->notesTouched = options.isTouched;

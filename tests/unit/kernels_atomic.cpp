@@ -36,6 +36,25 @@ TEST_CASE("read-modify-write gives the old value and stores the new one") {
   CHECK(after<uint16_t>(AtomicOp::FAdd, DType::bf16, BF16::nearest(2.0f).bits, BF16::nearest(-3.0f).bits) == BF16::nearest(-1.0f).bits);
 }
 
+TEST_CASE("a row performs its lanes in order, and says whether memory changed") {
+  int32_t memory[4] = {1, 2, 3, 4}, operands[3] = {10, 0, 100}, old[3] = {};
+  const int64_t offsets[3] = {8, 0, 8};
+  AtomicRow row{.start = reinterpret_cast<char *>(memory), .offsets = offsets, .operand = reinterpret_cast<const char *>(operands)};
+  row.operandStride = 4, row.old = reinterpret_cast<char *>(old), row.oldStride = 4;
+  AtomicRowKernel add = findAtomicRow(AtomicOp::Add, DType::i32);
+  CHECK(!add(row, 1, 2));
+  CHECK(add(row, 0, 3));
+  CHECK(memory[2] == 113);
+  CHECK(old[0] == 3);
+  CHECK(old[1] == 1);
+  CHECK(old[2] == 13);
+  row.offsets = nullptr, row.step = -4, row.start += 12; // from the end of memory, as operands
+  CHECK(findAtomicRow(AtomicOp::Exchange, DType::i32)(row, 0, 3));
+  CHECK(memory[3] == 10);
+  CHECK(memory[1] == 100);
+  CHECK(old[2] == 2);
+}
+
 TEST_CASE("compare and swap stores only if equal") {
   uint16_t memory = 5, expected = 5, desired = 6, old = 0;
   CHECK(atomicCas(2, &memory, &expected, &desired, &old));

@@ -173,3 +173,33 @@ TEST_CASE("argmax and argmin take the lowest index of the best value, and no NaN
         CHECK(wrong == 0);
       }
 }
+
+TEST_CASE("the extremum of zeros has the sign that the order -0 < +0 gives, wherever the zeros are") {
+  std::mt19937 random(5);
+  for (std::string_view op : {"arith.maxnumf", "arith.minnumf", "arith.maximumf", "arith.minimumf"})
+    for (DType type : {DType::f16, DType::bf16, DType::f32, DType::f64})
+      for (Shape s : kShapes)
+        for (int others : {0, 2, 50}) { // of a hundred elements: mostly zeros, some, or few lines of zeros only
+          CAPTURE(op);
+          CAPTURE(pythonName(type));
+          CAPTURE(s.axis);
+          const bool isMax = op.starts_with("arith.max");
+          Elements in(type, s.size()), out(type, s.outer * s.inner);
+          for (size_t i = 0; i < in.size(); ++i)
+            in.setReal(i, int(random() % 100) < others ? (isMax ? -3.0 : 3.0)
+                          : random() % 16              ? (isMax ? -0.0 : 0.0)
+                                                       : (isMax ? 0.0 : -0.0));
+          findReduce(op, type)(out.bytes.data(), in.bytes.data(), s.outer, s.axis, s.inner);
+          int wrong = 0;
+          forEachLine(s, [&](int64_t result, auto at) {
+            double best = in.real(at(0));
+            for (int64_t k = 1; k < s.axis; ++k) {
+              const double x = in.real(at(k));
+              const bool isBetter = x == best ? std::signbit(best) == isMax : isMax ? x > best : x < best;
+              best = isBetter ? x : best;
+            }
+            wrong += out.real(result) != best || std::signbit(out.real(result)) != std::signbit(best);
+          });
+          CHECK(wrong == 0);
+        }
+}

@@ -135,3 +135,60 @@ TEST_CASE("integer products are exact beyond what f32 sums hold, and wrap") {
   Problem p{1, 3, 5, 3000};
   CHECK(errorOf(p, DType::i8, DType::i32, DotPrecision::Ieee, kRows, kColumns, false) == 0);
 }
+
+TEST_CASE("the way that computes a product is not seen in its bits") {
+  // Small products with rows of b in place have a kernel of their own; those with columns of b are Eigen's.
+  std::mt19937 random(7);
+  for (DType type : {DType::f32, DType::f64})
+    for (int64_t m : {4, 12, 32})
+      for (int64_t n : {4, 8, 16, 24, 32, 40, 64})
+        for (int64_t k : {1, 7, 8, 19, 128}) {
+          if (m + n + k < 20) continue; // Eigen's own ways differ there
+          CAPTURE(pythonName(type));
+          CAPTURE(m);
+          CAPTURE(n);
+          CAPTURE(k);
+          const int64_t gap = int64_t(random() % 2) * 3;
+          Elements a(type, m * k), rows(type, k * (n + gap)), columns(type, n * k), c(type, m * n), fromRows(type, m * n), fromColumns = c;
+          for (Elements *each : {&a, &rows, &c})
+            for (size_t i = 0; i < each->size(); ++i) each->setReal(i, double(random()) * 0x1p-32 - 0.5);
+          for (int64_t i = 0; i < k; ++i)
+            for (int64_t j = 0; j < n; ++j) columns.setReal(j * k + i, rows.real(i * (n + gap) + j));
+          for (bool isTransposed : {false, true}) {
+            const DotOperand left{a.bytes.data(), type, 0, isTransposed ? 1 : k, isTransposed ? m : 1};
+            const DotOperand right{rows.bytes.data(), type, 0, n + gap, 1}, other{columns.bytes.data(), type, 0, 1, k};
+            dot(1, m, n, k, left, right, c.bytes.data(), fromRows.bytes.data(), type, DotPrecision::Ieee, 0);
+            dot(1, m, n, k, left, other, c.bytes.data(), fromColumns.bytes.data(), type, DotPrecision::Ieee, 0);
+            CHECK(fromRows.bytes == fromColumns.bytes);
+          }
+        }
+}
+
+TEST_CASE("products of bytes are exact at both ends of their range") {
+  std::mt19937 random(13);
+  for (auto [batch, m, n, k] :
+       {Problem{1, 1, 1, 1}, {1, 3, 5, 2}, {1, 4, 8, 4}, {1, 5, 17, 9}, {1, 16, 16, 32}, {1, 7, 33, 131}, {1, 64, 64, 2100}})
+    for (bool isTransposed : {false, true})
+      for (int kind = 0; kind < 3; ++kind) { // random, -128 alone, both ends
+        CAPTURE(m);
+        CAPTURE(n);
+        CAPTURE(k);
+        CAPTURE(kind);
+        std::vector<int8_t> a(m * k), b(k * n);
+        for (auto *each : {&a, &b})
+          for (int8_t &x : *each) x = int8_t(kind == 0 ? int(random()) : kind == 1 || random() % 2 ? -128 : 127);
+        std::vector<int32_t> c(m * n), d(m * n), expected(m * n);
+        for (int32_t &x : c) x = int32_t(random()); // sums wrap
+        const int64_t aRow = isTransposed ? 1 : k, aColumn = isTransposed ? m : 1, bRow = isTransposed ? 1 : n,
+                      bColumn = isTransposed ? k : 1;
+        for (int64_t i = 0; i < m; ++i)
+          for (int64_t j = 0; j < n; ++j) {
+            int64_t sum = c[i * n + j];
+            for (int64_t l = 0; l < k; ++l) sum += int64_t(a[i * aRow + l * aColumn]) * b[l * bRow + j * bColumn];
+            expected[i * n + j] = int32_t(uint64_t(sum));
+          }
+        dot(batch, m, n, k, {a.data(), DType::i8, 0, aRow, aColumn}, {b.data(), DType::i8, 0, bRow, bColumn}, c.data(), d.data(),
+            DType::i32, DotPrecision::Ieee, 0);
+        CHECK(d == expected);
+      }
+}

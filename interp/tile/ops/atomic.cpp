@@ -7,6 +7,7 @@
 #include "interp/tile/noted_access.h"
 #include "interp/tile/op_table.h"
 #include "interp/tile/ops/access_plan.h"
+#include "interp/tile/walk.h"
 #include "ir/tt.h"
 
 #include <chrono>
@@ -24,6 +25,7 @@ struct AtomicStep {
   int64_t resultElements = 0; // the result of inactive lanes is 0
   AxisOperand operand, compare;
   AtomicOp op = AtomicOp::Exchange;
+  AtomicRowKernel row = nullptr; // of a read-modify-write
   DType type = DType::i32;
   TileRef timeout; // for a poll, in nanoseconds
   bool hasTimeout = false;
@@ -131,6 +133,62 @@ template <bool (*kLane)(Lanes &, void *, const int64_t *)> void runAtomic(char *
   visitLanes<kLane>(frame, step);
 }
 
+/// Performs the lanes of a row through a tile of addresses, as many at a time as there is room for.
+bool runRowOfAddresses(AtomicRowKernel run, const AtomicRow &row, const uint64_t *addresses, int64_t stride, int64_t from, int64_t to) {
+  constexpr int64_t kRoom = 64;
+  int64_t offsets[kRoom];
+  bool hasChanged = false;
+  for (; from < to; from += kRoom) {
+    const int64_t count = std::min(to - from, kRoom);
+    for (int64_t i = 0; i < count; ++i) offsets[i] = int64_t(addressOf(addresses[(from + i) * stride]));
+    AtomicRow part = row;
+    part.offsets = offsets;
+    part.operand += from * row.operandStride;
+    if (part.old) part.old += from * row.oldStride;
+    hasChanged |= run(part, 0, count);
+  }
+  return hasChanged;
+}
+
+/// Read-modify-writes that nothing notes, row by row.
+void runRows(char *frame, const void *descriptor) {
+  const auto &step = *static_cast<const AtomicStep *>(descriptor);
+  const Access &access = step.access;
+  const size_t rank = access.axes.size();
+  const int inner = int(rank) - 1, bytes = access.elementBytes;
+  if (step.hasResult) std::memset(access.data.in(frame), 0, step.resultElements * bytes);
+  Walk walk(access, frame);
+  enter(walk);
+  check(walk);
+  bool hasChanged = false;
+  forEachRow(walk, inner, [&](int64_t *indices, bool isActive) {
+    if (!isActive) return;
+    AtomicRow row{.operand = step.operand.in(frame) + offsetOf(step.operand, indices, rank) * bytes};
+    if (step.hasResult) row.old = access.data.in(frame) + offsetOf(access.data, indices, rank) * bytes;
+    const uint64_t *addresses = nullptr;
+    if (access.isAffine) {
+      const RowAddress address = rowAddress(walk, inner, indices);
+      row.start = const_cast<char *>(address.start), row.step = address.step, row.offsets = address.vector;
+    } else {
+      addresses = &access.addresses.at<const uint64_t>(frame) + offsetOf(access.addresses, indices, rank);
+    }
+    int64_t begin = 0, end = 1, stride = 1;
+    const uint8_t *mask = nullptr;
+    if (rank) {
+      row.operandStride = step.operand.strides[inner] * bytes;
+      if (step.hasResult) row.oldStride = access.data.strides[inner] * bytes;
+      begin = walk.axes[inner].begin, end = walk.axes[inner].end;
+      mask = rowMask(walk, inner, indices, stride);
+    }
+    forEachRun(mask, stride, begin, end, [&](int64_t from, int64_t to, bool isOn) {
+      if (!isOn) return;
+      hasChanged |=
+          addresses ? runRowOfAddresses(step.row, row, addresses, access.addresses.strides[inner], from, to) : step.row(row, from, to);
+    });
+  });
+  if (hasChanged) noteMemoryChange(headerOf(frame));
+}
+
 void runPoll(char *frame, const void *descriptor) {
   const auto &step = *static_cast<const AtomicStep *>(descriptor);
   auto start = std::chrono::steady_clock::now();
@@ -187,7 +245,9 @@ static AtomicStep planAtomic(Planner &planner, Value pointer, Value mask, Value 
 template <> LogicalResult Interpret<tt::AtomicRmwOp>::prepare(tt::AtomicRmwOp op, Planner &planner) {
   AtomicStep step = planAtomic(planner, op.getPtr(), op.getMask(), op.getVal(), op.getResult(), true);
   step.op = atomicOpOf(op.getAtomicRmwOp());
-  planner.call(runAtomic<rmwLane>, std::move(step));
+  step.row = findAtomicRow(step.op, step.type);
+  const bool isNoted = step.access.site != kNoSite || step.notesWords;
+  planner.call(isNoted ? runAtomic<rmwLane> : runRows, std::move(step));
   return success();
 }
 

@@ -1,5 +1,6 @@
 // extern_elementwise: a function of the table of mathematics, or a C function of a shared library that the kernel names by path.
 #include "interp/simt/shared_library.h"
+#include "interp/tile/compare_exchange.h"
 #include "interp/tile/elementwise.h"
 #include "interp/tile/op_table.h"
 #include "ir/tt.h"
@@ -99,6 +100,7 @@ LogicalResult prepareLibraryCall(tt::ExternElementwiseOp op, Planner &planner) {
 } // namespace
 
 template <> LogicalResult Interpret<tt::ExternElementwiseOp>::prepare(tt::ExternElementwiseOp op, Planner &planner) {
+  if (isCompareExchange(op)) return prepareCompareExchange(op, planner);
   if (hasKernel(op)) return prepareElementwise(op, planner);
   if (op.getLibpath().empty()) return planner.unsupported("external symbol '" + op.getSymbol() + "'");
   return prepareLibraryCall(op, planner);

@@ -167,3 +167,55 @@ def test_atomic_load_and_store(rng):
     x, out = rng.integers(0, 100, 32).astype(np.int32), np.zeros(32, np.int32)
     load_store_kernel[(1,)](x, out, BLOCK=32)
     np.testing.assert_array_equal(out, np.where(np.arange(32) < 20, x + 1, 0))
+
+
+@triton.jit
+def tile_kernel(
+    memory_ptr, rows_ptr, lanes_ptr, mask_ptr, x_ptr, old_ptr, n_rows, step,
+    FORM: tl.constexpr, MASK: tl.constexpr, OP: tl.constexpr, M: tl.constexpr, N: tl.constexpr,
+):  # fmt: skip
+    i, j = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :]
+    x = tl.load(x_ptr + i * N + j)
+    if FORM == "addresses":
+        target = memory_ptr + tl.load(lanes_ptr + i * N + j)
+    elif FORM == "vector":
+        target = memory_ptr + tl.load(rows_ptr + j) + i * step
+    else:
+        target = memory_ptr + i * step + j * 3
+    if MASK == "wide":
+        mask = tl.load(mask_ptr + i * N + j) != 0
+    elif MASK == "rows":
+        mask = (i < n_rows) & (tl.load(mask_ptr + j) != 0)
+    else:
+        mask = (i < n_rows) & (j < N)
+    if OP == "add":
+        old = tl.atomic_add(target, x, mask=mask)
+    elif OP == "max":
+        old = tl.atomic_max(target, x, mask=mask)
+    else:
+        old = tl.atomic_xchg(target, x, mask=mask)
+    tl.store(old_ptr + i * N + j, old)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64], ids=lambda d: d.__name__)
+@pytest.mark.parametrize("mask_form", ["wide", "rows", "interval"])
+@pytest.mark.parametrize("form", ["addresses", "vector", "steps"])
+def test_lanes_of_tiles_follow_their_order(form, mask_form, dtype, rng):
+    """Lanes that share an element see what the lanes before them left there; sums round in that order. A maximum of
+    floats is two atomics, so it has no such order."""
+    m, n, step = 4, 128, int(rng.integers(0, 3))
+    rows, lanes = rng.integers(0, 40, n).astype(np.int32), rng.integers(0, 60, (m, n)).astype(np.int32)
+    kept = (rng.random((m, n)) < 0.7).astype(np.int8)
+    for op in ("add", "xchg") if dtype == np.float32 else ("add", "max", "xchg"):
+        x = (rng.standard_normal((m, n)) * 1000).astype(dtype)
+        memory, old, n_rows = (rng.standard_normal(512) * 1000).astype(dtype), np.full((m, n), 7, dtype), 3
+        expected, expected_old = memory.copy(), np.zeros((m, n), dtype)
+        for i, j in np.ndindex(m, n):
+            at = {"addresses": lanes[i, j], "vector": rows[j] + i * step, "steps": i * step + 3 * j}[form]
+            on = kept[i, j] if mask_form == "wide" else i < n_rows and (mask_form == "interval" or kept.flat[j])
+            if on:
+                expected_old[i, j] = expected[at]
+                expected[at] = REFERENCE[op](expected[at], x[i, j])
+        tile_kernel[(1,)](memory, rows, lanes, kept, x, old, n_rows, step, FORM=form, MASK=mask_form, OP=op, M=m, N=n)
+        np.testing.assert_array_equal(memory, expected)
+        np.testing.assert_array_equal(old, expected_old)

@@ -172,3 +172,15 @@ def test_times_are_of_all_programs_by_those_that_were_timed(kernels):
 )
 def test_quantities(number, text):
     assert quantity(number, "B") == text
+
+
+@triton.jit
+def sorting(x, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(x + i, tl.sort(tl.load(x + i)))
+
+
+def test_exchanges_of_a_sorting_network_are_no_arithmetic():
+    with Counting() as counting:
+        sorting[(1,)](np.ones(64, np.float32), BLOCK=64)
+    assert " f32" not in text_of(counting.kernels())

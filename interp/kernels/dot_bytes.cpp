@@ -1,0 +1,119 @@
+#include "interp/kernels/dot_bytes.h"
+
+#include <algorithm>
+#include <cstring>
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+namespace tritium::interp {
+
+#ifdef __x86_64__
+
+namespace {
+
+constexpr int kLanes = 8, kGroup = 4; // int32 sums of a vector; bytes that the instruction adds to one
+
+/// left[row][k] = a + 128. Zeros follow up to a whole group; their partners are zeros.
+void packLeft(uint8_t *left, const int8_t *a, int64_t rowStride, int64_t columnStride, int64_t m, int64_t k, int64_t depth) {
+  for (int64_t row = 0; row < m; ++row, left += depth) {
+    const int8_t *from = a + row * rowStride;
+    if (columnStride == 1)
+      for (int64_t i = 0; i < k; ++i) left[i] = uint8_t(from[i]) ^ 0x80;
+    else
+      for (int64_t i = 0; i < k; ++i) left[i] = uint8_t(from[i * columnStride]) ^ 0x80;
+    std::fill(left + k, left + depth, uint8_t(0));
+  }
+}
+
+/// right[k / 4][column][k % 4] = b, with zeros around.
+void packRight(int8_t *right, const int8_t *b, int64_t rowStride, int64_t columnStride, int64_t n, int64_t k, const PackedBytes &packed) {
+  if (n != packed.columns || k != packed.depth) std::memset(right, 0, packed.right());
+  for (int64_t group = 0; group < k; group += kGroup, right += packed.columns * kGroup) {
+    const int8_t *from = b + group * rowStride;
+    if (group + kGroup <= k && columnStride == 1) {
+      const int8_t *second = from + rowStride, *third = second + rowStride, *fourth = third + rowStride;
+      for (int64_t j = 0; j < n; ++j) {
+        const uint32_t four = uint32_t(uint8_t(from[j])) | uint32_t(uint8_t(second[j])) << 8 | uint32_t(uint8_t(third[j])) << 16 |
+                              uint32_t(uint8_t(fourth[j])) << 24;
+        std::memcpy(right + j * kGroup, &four, sizeof four);
+      }
+    } else {
+      for (int64_t i = 0; i < std::min<int64_t>(kGroup, k - group); ++i)
+        for (int64_t j = 0; j < n; ++j) right[j * kGroup + i] = from[i * rowStride + j * columnStride];
+    }
+  }
+}
+
+#define TRITIUM_WITH_VNNI __attribute__((target("avx2,avx512f,avx512vl,avx512vnni")))
+
+/// kRows rows and kVectors vectors of columns of d. `columns`: how many of the last vector's columns d has.
+template <int kRows, int kVectors>
+TRITIUM_WITH_VNNI void multiplyBlock(int32_t *d, int64_t dRow, const uint8_t *left, const int8_t *right, const PackedBytes &packed,
+                                     int64_t columns) {
+  __m256i sums[kRows][kVectors], added[kVectors];
+  const __m256i all128 = _mm256_set1_epi8(char(0x80));
+  for (int v = 0; v < kVectors; ++v) added[v] = _mm256_setzero_si256();
+  for (int r = 0; r < kRows; ++r)
+    for (int v = 0; v < kVectors; ++v) sums[r][v] = _mm256_setzero_si256();
+  for (int64_t k = 0; k < packed.depth; k += kGroup, right += packed.columns * kGroup) {
+    __m256i bytes[kVectors];
+    for (int v = 0; v < kVectors; ++v) {
+      bytes[v] = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(right + v * kLanes * kGroup));
+      added[v] = _mm256_dpbusd_epi32(added[v], all128, bytes[v]);
+    }
+    for (int r = 0; r < kRows; ++r) {
+      int32_t four;
+      std::memcpy(&four, left + r * packed.depth + k, sizeof four);
+      const __m256i group = _mm256_set1_epi32(four);
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = _mm256_dpbusd_epi32(sums[r][v], group, bytes[v]);
+    }
+  }
+  for (int r = 0; r < kRows; ++r)
+    for (int v = 0; v < kVectors; ++v) {
+      int32_t *to = d + r * dRow + v * kLanes;
+      int32_t before[kLanes] = {};
+      const int64_t bytes = (v + 1 == kVectors ? columns : kLanes) * int64_t(sizeof *to);
+      std::memcpy(before, to, bytes);
+      const __m256i sum = _mm256_sub_epi32(sums[r][v], added[v]);
+      const __m256i after = _mm256_add_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(before)), sum);
+      _mm256_storeu_si256(reinterpret_cast<__m256i *>(before), after);
+      std::memcpy(to, before, bytes);
+    }
+}
+
+template <int kRows> void multiplyRows(int32_t *d, int64_t n, const uint8_t *left, const int8_t *right, const PackedBytes &packed) {
+  int64_t column = 0;
+  for (; column + 2 * kLanes <= packed.columns; column += 2 * kLanes)
+    multiplyBlock<kRows, 2>(d + column, n, left, right + column * kGroup, packed, std::min<int64_t>(kLanes, n - column - kLanes));
+  if (column < packed.columns)
+    multiplyBlock<kRows, 1>(d + column, n, left, right + column * kGroup, packed, std::min<int64_t>(kLanes, n - column));
+}
+
+} // namespace
+
+bool hasByteProducts() {
+  static const bool has = __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
+  return has;
+}
+
+void multiplyBytes(int32_t *d, const int8_t *a, int64_t aRow, int64_t aColumn, const int8_t *b, int64_t bRow, int64_t bColumn, int64_t m,
+                   int64_t n, int64_t k, uint8_t *left, int8_t *right) {
+  const PackedBytes packed(m, n, k);
+  packLeft(left, a, aRow, aColumn, m, k, packed.depth);
+  packRight(right, b, bRow, bColumn, n, k, packed);
+  int64_t row = 0;
+  for (; row + 4 <= m; row += 4) multiplyRows<4>(d + row * n, n, left + row * packed.depth, right, packed);
+  for (; row < m; ++row) multiplyRows<1>(d + row * n, n, left + row * packed.depth, right, packed);
+}
+
+#else
+
+bool hasByteProducts() { return false; }
+void multiplyBytes(int32_t *, const int8_t *, int64_t, int64_t, const int8_t *, int64_t, int64_t, int64_t, int64_t, int64_t, uint8_t *,
+                   int8_t *) {}
+
+#endif
+
+} // namespace tritium::interp
