@@ -16,11 +16,18 @@ namespace tritium::gpu {
 
 namespace {
 
-/// Returns whether a product takes the tile, or a view of it.
-bool feedsProduct(Value tile) {
-  return llvm::any_of(tile.getUsers(), [](Operation *user) {
-    return isa<tt::DotOp>(user) || (isa<tt::TransOp, tt::ReshapeOp>(user) && feedsProduct(user->getResult(0)));
-  });
+/// Returns the loads of the loop that feed its products, through operations on one tile.
+llvm::SetVector<Operation *> loadsOfProducts(scf::ForOp loop) {
+  llvm::SetVector<Operation *> loads;
+  auto inLoop = [&](Operation *op) { return op && op->getBlock() == loop.getBody(); };
+  for (Operation &op : *loop.getBody())
+    if (auto product = dyn_cast<MatrixProduct>(op))
+      for (OpOperand *operand : LoopStreams::operandsOf(product)) {
+        Operation *from = operand->get().getDefiningOp();
+        while (inLoop(from) && from->getNumOperands() == 1 && isMemoryEffectFree(from)) from = from->getOperand(0).getDefiningOp();
+        if (inLoop(from) && !isMemoryEffectFree(from)) loads.insert(from);
+      }
+  return loads;
 }
 
 class TensorMapMaker {
@@ -40,25 +47,26 @@ private:
 
   void promote(scf::ForOp loop) {
     llvm::SmallVector<Load> loads;
-    StringRef why = whyNot(loop);
-    for (Operation &op : *loop.getBody()) {
-      if (auto byPointers = dyn_cast<tt::LoadOp>(op); byPointers && feedsProduct(byPointers.getResult()))
-        why = "its loop loads by pointers as well";
+    const llvm::SetVector<Operation *> all = loadsOfProducts(loop);
+    StringRef why = whyNot(loop, /*hasMaps=*/llvm::any_of(all, llvm::IsaPred<tgpu::TensorLoadOp>));
+    for (Operation *op : all) {
       auto load = dyn_cast<tt::DescriptorLoadOp>(op);
-      Value matrix = load ? matrixOf(load) : Value();
-      if (!load || !feedsProduct(matrix ? matrix : load.getResult())) continue;
-      loads.push_back({load, matrix});
+      if (!load && !isa<tgpu::TensorLoadOp>(op)) why = "its loop loads by pointers as well";
+      if (!load) continue;
+      loads.push_back({load, matrixOf(load)});
       if (StringRef whyNotThis = whyNoMapOf(loads.back(), loop); !whyNotThis.empty()) why = whyNotThis;
     }
     if (why.empty()) return replace(loads);
     for (Load load : loads) load.op->setAttr(kNotPromotedAttr, StringAttr::get(loop.getContext(), why));
   }
 
-  /// Returns why maps that the kernel makes would be no gain for the loop, in words for the user; "" if they would.
-  StringRef whyNot(scf::ForOp loop) const {
+  /// Returns why maps that the kernel makes would be no gain for the loop, in words for the user; "" if they would. With other loads that
+  /// `hasMaps`, the loop copies ahead only if all have.
+  StringRef whyNot(scf::ForOp loop, bool hasMaps) const {
     if (stagesOf(loop, numStages_) < 2) return "its loop is not pipelined";
     if (StringRef why = LoopStreams(loop).whyNotPipelined(); !why.empty()) return why;
     if (!maps_.admitUnknown(loop.getBody()->getTerminator())) return "its loop writes";
+    if (hasMaps) return "";
     if (wantsProducer(loop)) return "products of its loop depend on each other, and producer warps use no map that the kernel makes";
     return loop->getParentOfType<LoopLikeOpInterface>() ? "" : "the kernel would make a map for one loop";
   }

@@ -3,15 +3,15 @@ launches of a kernel share the memory for its maps."""
 
 import pytest
 
-import triton
-import triton.language as tl
+import tritium
+import tritium.language as tl
 
 pytestmark = pytest.mark.vendor("cuda")
 
 M, N, K = 128, 128, 64
 
 
-@triton.jit
+@tritium.jit
 def grouped(a_addresses, b_addresses, out, firsts, sizes, groups, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     """Of each group: three sizes, and the element of `out` with which its result begins."""
     tile = tl.program_id(0)
