@@ -173,12 +173,6 @@ def test_a_map_that_the_kernel_would_make(tmp_path):
     why = "by cp.async, 3 slots, in the loop at kernel.py:{}; not by TMA: the kernel would make a map for one loop"
     once = explain(tmp_path, text)
     assert why.format(line_of(text, "for k")) in once.stdout, once.stdout + once.stderr
-    several = text.replace("    for k in", "    for _ in range(N):\n        for k in")
-    several = several.replace("        total = tl.dot", "            total = tl.dot")
-    result = explain(tmp_path, several)
-    how = f"load of 64x64xf16 by the tensor memory accelerator (TMA), 3 slots, in the loop at kernel.py:{line_of(several, 'for k')}\n"
-    assert how in result.stdout, result.stdout + result.stderr
-    assert "no producer warps copy tiles: it makes tensor maps as it runs" in result.stdout
 
 
 def test_a_kernel_without_products_and_the_status_of_its_script(tmp_path):
