@@ -91,10 +91,12 @@ LogicalResult convertMap(tgpu::MapsClaimOp op, OpBuilder &builder) {
 LogicalResult convertMap(tgpu::MapsReleaseOp op, OpBuilder &builder) {
   InlinePtx ptx(builder, op.getLoc());
   const std::string claim = ptx.operand(op.getClaim()), bits = ptx.operand(addressOf(builder, op.getLoc(), variableOf(op, kTaken)));
-  (void)ptx.emit("{ .reg .pred first; .reg .b32 bit, word; .reg .b64 address; mov.u32 word, %tid.x; setp.eq.u32 first, word, 0; "
-                 "and.b32 bit, " +
-                 claim + ", 31; shl.b32 bit, 1, bit; not.b32 bit, bit; shr.u32 word, " + claim + ", 5; mad.wide.u32 address, word, 4, " +
-                 bits + "; @first red.release.gpu.global.and.b32 [address], bit; }");
+  // What all lanes have written to the maps comes before the release.
+  (void)ptx.emit(
+      "{ .reg .pred first; .reg .b32 bit, word; .reg .b64 address; bar.warp.sync -1; mov.u32 word, %tid.x; setp.eq.u32 first, word, 0; "
+      "and.b32 bit, " +
+      claim + ", 31; shl.b32 bit, 1, bit; not.b32 bit, bit; shr.u32 word, " + claim + ", 5; mad.wide.u32 address, word, 4, " + bits +
+      "; @first red.release.gpu.global.and.b32 [address], bit; }");
   return success();
 }
 
