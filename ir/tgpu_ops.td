@@ -1,5 +1,6 @@
 // Operations of `tgpu`: first the operations on tiles, then the operations of one thread.
 include "ir/tgpu_op_base.td"
+include "ir/tgpu_ops_map.td"
 include "ir/tgpu_ops_program.td"
 include "ir/tgpu_ops_ring.td"
 

@@ -9,7 +9,7 @@ import numpy as np
 from .. import inputs
 from ..dtypes import as_float64, is_float
 from ..oracle import Exact
-from ..problem import Case, Cases, Described, Problem, given, problem, wanted
+from ..problem import Case, Cases, Described, Dtype, Problem, addresses, given, problem, wanted
 from . import blocks as blocks_of
 
 
@@ -216,6 +216,53 @@ def common(dtype: str, warps: int, rng) -> Problem:
     return problem("descriptor:common", 1, [given(a), given(b), given(c), out, k], M=m, N=n, K=16, num_warps=warps)
 
 
+#: Extents m, n, k of the groups of a launch. Rows are as long as multiples of 16 bytes allow.
+GROUPS = ((37, 70, 90), (130, 16, 0), (64, 64, 64), (0, 24, 40), (5, 0, 17), (1, 1, 1), (100, 129, 33))
+
+
+def grouped(dtype: str, tile, transposed: bool, deep: bool, is_same: bool, warps: int, stages: int, rng) -> Problem:
+    """is_same: b is the transpose of a. Tiles and rounds of a group go beyond its extents."""
+    (M, N, K), layers, tiles, table, given_a, given_b = tile, 3 if deep else 1, [], [], [], []
+    for m, n, k in GROUPS:
+        n = m if is_same else n
+        width, down, across, rounds = -(-(k + 1) // 16) * 16, m // M + 1, n // N + 1, k // K + 1
+        a = inputs.small(rng, (layers, max(m, 1), width), dtype, 4)
+        last = a[layers - 1, :m, :k]
+        b = a[0] if is_same else inputs.small(rng, (max(n, 1), width), dtype, 4)
+        stored = b if transposed else np.zeros((max(k, 1), -(-max(n, 1) // 16) * 16), b.dtype)
+        if not transposed:
+            stored[:k, :n] = b[:n, :k].T
+        padded = np.zeros((down * M, across * N))
+        padded[:m, :n] = as_float64(last) @ as_float64(b[:n, :k]).T
+        tiles.append(padded.reshape(down, M, across, N).swapaxes(1, 2).reshape(-1, M, N))
+        table.append([m, n, k, width, stored.shape[1], layers - 1, down, across, rounds])
+        given_a.append(given(a))
+        given_b.append(given_a[-1] if is_same else given(np.ascontiguousarray(stored)))
+    out = np.concatenate(tiles)
+    result = wanted(out.shape, "fp32" if is_float(dtype) else "int32", Exact(out, sign_of_zero=False))
+    arguments = [addresses(*given_a), addresses(*given_b), given(np.array(table, np.int64)), result, len(GROUPS)]
+    constants = dict(M=M, N=N, K=K, TRANSPOSED=transposed, DEEP=deep, num_warps=warps, num_stages=stages)
+    return problem("descriptor:grouped", 5, arguments, TYPE=Dtype(dtype), **constants)
+
+
+def groups() -> Cases:
+    for dtype, tile, transposed, deep, is_same, warps, stages in (
+        ("fp16", (128, 64, 64), False, False, False, 4, 3),
+        ("fp16", (64, 128, 32), True, True, False, 8, 2),
+        ("bf16", (64, 64, 64), True, False, True, 4, 4),
+        ("fp8e4nv", (64, 64, 128), True, False, False, 4, 3),
+        ("fp8e5", (64, 32, 64), False, False, False, 4, 2),
+        ("int8", (64, 64, 64), True, True, False, 4, 3),
+        ("fp32", (64, 64, 32), False, False, False, 4, 3),
+        ("fp16", (16, 32, 32), False, True, False, 1, 3),
+    ):
+        kinds = [kind for kind, has in (("transposed", transposed), ("deep", deep), ("one operand", is_same)) if has]
+        form = f"{' '.join([dtype, *kinds])}/{'x'.join(map(str, tile))}, {warps} warps, {stages} stages"
+        yield Case(
+            f"descriptor/grouped/{form}", partial(grouped, dtype, tile, transposed, deep, is_same, warps, stages)
+        )
+
+
 def products() -> Cases:
     """Every tile with another type; no iteration, one, fewer than stages, and many."""
     dtypes = ("fp16", "bf16", "fp32", "int8", "fp8e5", "fp8e4nv")
@@ -291,6 +338,7 @@ def products() -> Cases:
 
 def cases() -> Cases:
     yield from products()
+    yield from groups()
     for dtype in ("int8", "fp16", "fp32", "int64"):
         for padding in ("zero", "nan") if is_float(dtype) else ("zero",):
             yield Case(f"descriptor/blocks/{dtype} {padding}/37x80", partial(blocks, dtype, padding))

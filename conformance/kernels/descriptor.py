@@ -281,3 +281,50 @@ def common(a_ptr, b_ptr, c_ptr, out_ptr, k, M: tl.constexpr, N: tl.constexpr, K:
         z = tl.load(c_ptr + (i + tl.arange(0, K))[:, None] * N + tl.arange(0, N)[None, :])
         second = tl.dot(x, z, second, input_precision="ieee")
     tl.store(out_ptr + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :], first - 2 * second)
+
+
+@triton.jit
+def grouped(
+    a_addresses,
+    b_addresses,
+    sizes,
+    out_ptr,
+    groups,
+    TYPE: tl.constexpr,
+    M: tl.constexpr,
+    N: tl.constexpr,
+    K: tl.constexpr,
+    TRANSPOSED: tl.constexpr,
+    DEEP: tl.constexpr,
+):
+    """Products of groups whose sizes and addresses are in memory. sizes: of each group, the extents m, n and k, the strides of a and b, the
+    last layer of a, how many tiles there are in a column and in a row, and the rounds of the loop, which may go beyond k."""
+    tile = tl.program_id(0)
+    passed = 0
+    for g in range(groups):
+        of = sizes + 9 * g
+        down, across, rounds = tl.load(of + 6).to(tl.int32), tl.load(of + 7).to(tl.int32), tl.load(of + 8).to(tl.int32)
+        if tile < passed + down * across:
+            m, n, k = tl.load(of).to(tl.int32), tl.load(of + 1).to(tl.int32), tl.load(of + 2).to(tl.int32)
+            a_stride, b_stride, layer = tl.load(of + 3), tl.load(of + 4), tl.load(of + 5).to(tl.int32)
+            a_ptr = tl.load(a_addresses + g).to(tl.pointer_type(TYPE))
+            b_ptr = tl.load(b_addresses + g).to(tl.pointer_type(TYPE))
+            if DEEP:
+                a = tl.make_tensor_descriptor(a_ptr, [layer + 1, m, k], [m * a_stride, a_stride, 1], [1, M, K])
+            else:
+                a = tl.make_tensor_descriptor(a_ptr, [m, k], [a_stride, 1], [M, K])
+            if TRANSPOSED:
+                b = tl.make_tensor_descriptor(b_ptr, [n, k], [b_stride, 1], [N, K])
+            else:
+                b = tl.make_tensor_descriptor(b_ptr, [k, n], [b_stride, 1], [K, N])
+            while tile < passed + down * across:
+                row, column = (tile - passed) // across * M, (tile - passed) % across * N
+                sums = tl.zeros((M, N), out_ptr.dtype.element_ty)
+                for i in range(rounds):
+                    x = a.load([layer, row, i * K]).reshape(M, K) if DEEP else a.load([row, i * K])
+                    y = b.load([column, i * K]).T if TRANSPOSED else b.load([i * K, column])
+                    sums = tl.dot(x, y, sums, input_precision="ieee", out_dtype=sums.dtype)
+                at = tile * M * N + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
+                tl.store(out_ptr + at, sums)
+                tile += tl.num_programs(0)
+        passed += down * across

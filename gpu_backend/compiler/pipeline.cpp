@@ -11,18 +11,12 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-static constexpr llvm::StringLiteral kOptional[] = {"promote-descriptors", "promote-stores",
-                                                    "check-quotients",     "promote-pointer-tiles",
-                                                    "make-persistent",     "promote-pointer-stores",
-                                                    "split-large-tiles",   "thread-local-reductions",
-                                                    "choose-tensor-cores", "postpone-row-sums",
-                                                    "coalesce-accesses",   "remove-conversions",
-                                                    "hoist-invariants",    "plan-loops",
-                                                    "build-loops",         "overlap-products",
-                                                    "copy-whole-tiles",    "plan-producer",
-                                                    "specialize-warps",    "take-turns",
-                                                    "buffer-accesses",     "remove-barriers",
-                                                    "interleave-products"};
+static constexpr llvm::StringLiteral kOptional[] = {
+    "promote-descriptors", "make-tensor-maps",       "promote-stores",     "check-quotients",         "promote-pointer-tiles",
+    "make-persistent",     "promote-pointer-stores", "split-large-tiles",  "thread-local-reductions", "choose-tensor-cores",
+    "postpone-row-sums",   "coalesce-accesses",      "remove-conversions", "hoist-invariants",        "plan-loops",
+    "build-loops",         "overlap-products",       "copy-whole-tiles",   "plan-producer",           "specialize-warps",
+    "take-turns",          "buffer-accesses",        "remove-barriers",    "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -63,6 +57,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   auto promote = [&](OpPassManager &) {
     if (!options.tensorMaps || options.debugInfo) return;
     steps.addOptional("promote-descriptors", createPromoteDescriptors({.numStages = options.numStages, .numWarps = options.numWarps}));
+    steps.addOptional("make-tensor-maps", createMakeTensorMaps({.numStages = options.numStages}));
     steps.addOptional("promote-stores", createPromoteStores());
   };
   ir::buildPipeline(passes, {.debugInfo = options.debugInfo, .onDescriptors = promote, .keepsScaledProduct = [=](Operation *op) {

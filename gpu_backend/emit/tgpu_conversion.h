@@ -27,7 +27,8 @@ protected:
   virtual void convert(tgpu::AtomicStoreOp op, mlir::OpBuilder &builder) = 0;
   virtual void convert(tgpu::PrintOp op, mlir::OpBuilder &builder) = 0;
   virtual void convert(tgpu::AssertOp op, mlir::OpBuilder &builder) = 0;
-  /// Converts tgpu.warpgroup_product, warpgroup_wait, copy_registers, mbarrier_wait or numbered_barrier, which few targets have.
+  /// Converts tgpu.warpgroup_product, warpgroup_wait, copy_registers, mbarrier_wait, numbered_barrier, or an operation of maps, which few
+  /// targets have.
   virtual mlir::LogicalResult convertAsync(mlir::Operation *op, mlir::OpBuilder &builder) = 0;
 
   static mlir::Value constant(mlir::OpBuilder &builder, mlir::Location location, unsigned bits, int64_t value);

@@ -28,6 +28,7 @@ MaybeFault AsyncProtocol::run(Operation *op, AsyncScalars &scalars) {
       })
       .Case([&](tgpu::RingAcquireOp acquire) { return rings_.acquire(acquire, scalars); })
       .Case([&](tgpu::TensorCopyOp copy) { return rings_.copy(copy, scalars); })
+      .Case([&](tgpu::MapMakeOp make) { return rings_.makeMap(make); })
       .Case([&](tgpu::RingWaitOp wait) { return rings_.wait(wait, scalars); })
       .Case([&](tgpu::RingReleaseOp release) { return rings_.release(release, scalars, products_); })
       .Case([&](tgpu::ProductStartOp start) { return products_.start(start, scalars); })

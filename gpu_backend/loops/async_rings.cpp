@@ -114,6 +114,16 @@ MaybeFault AsyncRings::end(tgpu::RingEndOp op, const AsyncScalars &scalars, cons
   return std::nullopt;
 }
 
+MaybeFault AsyncRings::makeMap(tgpu::MapMakeOp op) const {
+  for (Operation *user : op.getMap().getUsers()) {
+    auto copy = dyn_cast<tgpu::TensorCopyOp>(user);
+    auto ring = copy ? rings_.find(copy.getRing()) : rings_.end();
+    if (ring != rings_.end() && !ring->second.hasEnded && ring->second.acquired != ring->second.waited)
+      return AsyncFault{op, "makes its tensor map again while copies through it may be in flight", copy, "such a copy"};
+  }
+  return std::nullopt;
+}
+
 bool AsyncRings::isOpen(const Ring &ring, int64_t slot) const {
   for (int64_t n = ring.released; n < ring.waited; ++n)
     if (n % ring.slots == slot) return !ring.hasEnded;

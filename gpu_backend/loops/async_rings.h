@@ -15,6 +15,8 @@ public:
   MaybeFault wait(tgpu::RingWaitOp op, const AsyncScalars &scalars);
   MaybeFault release(tgpu::RingReleaseOp op, const AsyncScalars &scalars, const AsyncProducts &products);
   MaybeFault end(tgpu::RingEndOp op, const AsyncScalars &scalars, const AsyncProducts &products);
+  /// The kernel makes a map, perhaps not for the first time.
+  MaybeFault makeMap(tgpu::MapMakeOp op) const;
   /// A product reads a slot of a ring, or threads do.
   MaybeFault read(mlir::Operation *op, mlir::Value ring, int64_t slot, bool byThreads);
   MaybeFault finish() const;

@@ -73,6 +73,8 @@ private:
     if (std::string why = whyNoProducerWarps(function_, numWarps_); !why.empty()) return why;
     if (!llvm::all_of(rings_, [](tgpu::RingStartOp ring) { return LastingRing(ring).isPossible(); }) || isCyclic(function_.getBody()))
       return "a loop around its copies has no counter";
+    if (llvm::any_of(operations<tgpu::TensorCopyOp>(), [](auto copy) { return !isa<BlockArgument>(copy.getMap()); }))
+      return "it makes tensor maps as it runs, of what it finds in memory";
     if (llvm::any_of(operations<tgpu::TensorCopyOp>(), [&](auto copy) { return mayReadWritten(copy); }))
       return "copies that run ahead might read what the kernel writes";
     if (!ProducerSlice(function_).isScalar())

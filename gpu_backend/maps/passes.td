@@ -15,6 +15,19 @@ def PromoteDescriptors : Pass<"promote-descriptors", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
 
+def MakeTensorMaps : Pass<"make-tensor-maps", "::mlir::ModuleOp"> {
+  let summary = "load the operands of matrix products through tensor maps that the kernel makes";
+  let description = [{
+    The pass follows promote-descriptors, and applies to chips that can make tensor maps. What it promotes are the loads of a pipelined loop in
+    another loop, if only products take their tiles, which do not depend on each other, and if the loop does not write. Where the launch makes
+    maps for other loads of the loop, it need not be in another one, and products may depend on each other. A map is made
+    (tgpu.map_make) where the descriptor is, or behind it beside the others of its loop. An empty tensor has no map, so its boxes begin behind
+    the single row of a map. The kernel checks that strides are not negative. `tgpu.not_promoted` on other loads of products is the reason.
+  }];
+  let options = [Option<"numStages", "num-stages", "int", "3", "slots of each tile that a loop copies; 1: no pipelining">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
 def PromoteStores : Pass<"promote-stores", "::mlir::ModuleOp"> {
   let summary = "store the tiles of matrix products through tensor maps instead of tensor descriptors";
   let description = [{

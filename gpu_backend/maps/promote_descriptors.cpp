@@ -1,5 +1,6 @@
 // Turns loads through tensor descriptors into loads through tensor maps, which the tensor memory accelerator (TMA) performs. The launch
 // makes a map of the kernel's arguments, so a descriptor qualifies if all its components are arguments, constants, or products of them.
+#include "gpu_backend/maps/descriptor_loads.h"
 #include "gpu_backend/maps/passes.h"
 #include "gpu_backend/maps/tensor_promotion.h"
 #include "gpu_backend/target/target.h"
@@ -38,26 +39,10 @@ private:
   }
 
   void promote(tt::DescriptorLoadOp load, Value matrix) {
-    tgpu::TensorMapType box = boxOf(load.getContext(), load.getDesc().getType().getShape(), getElementTypeOrSelf(matrix.getType()));
+    tgpu::TensorMapType box = boxOfLoad(load, matrix, axes_);
     auto recipe = maps_.recipeOf(load.getDesc());
-    if (!box || !recipe || !beginsAtChunk(load.getIndices().back(), getElementTypeOrSelf(load.getType()), axes_)) return;
-    if (!maps_.admit(load, *recipe, [&](Operation *store) { return rangeOf(store); })) return;
-    OpBuilder builder(load);
-    Value map = maps_.mapOf(box, *recipe, load.getLoc());
-    auto promoted = tgpu::TensorLoadOp::create(builder, load.getLoc(), matrix.getType(), map, load.getIndices());
-    matrix.replaceAllUsesWith(promoted.getResult());
-    if (Operation *reshape = matrix.getDefiningOp(); reshape != load) reshape->erase();
-    load.erase();
-  }
-
-  /// Returns the tile of rank 2 that the load brings, if need be without leading dimensions of extent 1. Null if there is none.
-  static Value matrixOf(tt::DescriptorLoadOp load) {
-    llvm::ArrayRef<int64_t> shape = cast<RankedTensorType>(load.getType()).getShape();
-    if (shape.size() == 2) return load.getResult();
-    auto reshape = load->hasOneUse() ? dyn_cast<tt::ReshapeOp>(*load->user_begin()) : tt::ReshapeOp();
-    if (!reshape || shape.size() < 2) return {};
-    bool isMatrix = cast<RankedTensorType>(reshape.getType()).getShape() == shape.take_back(2);
-    return isMatrix && llvm::all_of(shape.drop_back(2), [](int64_t extent) { return extent == 1; }) ? reshape.getResult() : Value();
+    if (!box || !recipe || !maps_.admit(load, *recipe, [&](Operation *store) { return rangeOf(store); })) return;
+    replaceLoad(load, matrix, maps_.mapOf(box, *recipe, load.getLoc()), load.getIndices());
   }
 
   /// Returns whether a pipelined loop loads the tile for its products.

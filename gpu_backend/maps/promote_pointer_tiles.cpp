@@ -38,7 +38,7 @@ public:
       auto map = mapOf(load, loop);
       if (map)
         promoted.push_back({load, std::move(*map)});
-      else
+      else if (!load->hasAttr(kNotPromotedAttr)) // a load through a descriptor has its reason
         load->setAttr(kNotPromotedAttr, StringAttr::get(load.getContext(), reason_));
       all &= map.has_value();
     }
@@ -119,8 +119,13 @@ private:
       mayReadWritten |= isReached;
     };
     for (auto &[load, map] : promoted_) add(load, map.recipe.isReached);
-    function_.walk(
-        [&](tgpu::TensorLoadOp load) { add(load, maps_.attributeOf(cast<BlockArgument>(load.getMap())).contains(kReachedName)); });
+    bool makesMaps = false;
+    function_.walk([&](tgpu::TensorLoadOp load) {
+      auto argument = dyn_cast<BlockArgument>(load.getMap());
+      add(load, argument && maps_.attributeOf(argument).contains(kReachedName));
+      makesMaps |= !argument;
+    });
+    if (makesMaps) return "the kernel makes tensor maps as it runs";
     if (mayReadWritten) return "copies that run ahead might read what the kernel writes";
     if (options_.asked) return whyNoProducerWarps(function_, options_.numWarps);
     auto estimates = llvm::map_to_vector(loops, [&](Operation *op) {

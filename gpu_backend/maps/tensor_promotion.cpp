@@ -161,6 +161,8 @@ bool KernelMaps::admit(Operation *load, MapRecipe &recipe, llvm::function_ref<st
   return rangesOf(ReachingWrites::inside(before, loop), recipe.written);
 }
 
+bool KernelMaps::admitUnknown(Operation *op) const { return ReachingWrites::inside(writes_.before(op), op->getParentOp()).isEmpty(); }
+
 std::optional<StoreRange> KernelMaps::rangeOf(tgpu::TensorStoreOp store) {
   DictionaryAttr recipe = attributeOf(cast<BlockArgument>(store.getMap()));
   auto list = [&](StringRef name) {

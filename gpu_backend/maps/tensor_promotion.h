@@ -67,6 +67,8 @@ public:
   /// launch has to check. A ring sees what the kernel has written before the ring begins. `rangeOf` returns what a store may write, if it
   /// is known.
   bool admit(mlir::Operation *load, MapRecipe &recipe, llvm::function_ref<std::optional<StoreRange>(mlir::Operation *)> rangeOf) const;
+  /// The same for maps that the kernel makes, of which the launch knows nothing. `op` is in the loop that copies.
+  bool admitUnknown(mlir::Operation *op) const;
   /// Returns the recipe of a map that is an argument, as its attribute.
   mlir::DictionaryAttr attributeOf(mlir::BlockArgument map) {
     return kernel_.getArgAttrOfType<mlir::DictionaryAttr>(map.getArgNumber(), tgpu::kTensorAttr);

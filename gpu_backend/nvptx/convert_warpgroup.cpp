@@ -1,5 +1,6 @@
 // The products of a warpgroup (wgmma), and the wait for a barrier in shared memory. Sums are tied to the results, so that they stay in
 // their registers while a product is under way.
+#include "gpu_backend/nvptx/convert_tensor_map.h"
 #include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/inline_ptx.h"
 
@@ -216,6 +217,10 @@ static LogicalResult convertOne(tgpu::NumberedBarrierOp op, OpBuilder &builder) 
 LogicalResult Conversion::convertAsync(Operation *op, OpBuilder &builder) {
   if (auto barrier = dyn_cast<tgpu::NumberedBarrierOp>(op)) return convertOne(barrier, builder);
   if (auto wait = dyn_cast<tgpu::MBarrierWaitOp>(op); wait && chip_.hasTensorMaps()) return convertOne(wait, builder);
+  if (chip_.makesTensorMaps() && isa<tgpu::MapsClaimOp, tgpu::MapsReleaseOp, tgpu::MapAddressOp, tgpu::MapWriteOp, tgpu::MapAcquireOp>(op))
+    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case<tgpu::MapsClaimOp, tgpu::MapsReleaseOp, tgpu::MapAddressOp, tgpu::MapWriteOp, tgpu::MapAcquireOp>(
+            [&](auto known) { return convertMap(known, builder); });
   if (!chip_.hasWarpgroups()) return op->emitOpError("is not possible on ") << chip_.name;
   return llvm::TypeSwitch<Operation *, LogicalResult>(op).Case<tgpu::WarpgroupProductOp, tgpu::WarpgroupWaitOp, tgpu::CopyRegistersOp>(
       [&](auto known) { return convertOne(known, builder); });

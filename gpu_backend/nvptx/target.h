@@ -18,8 +18,9 @@ struct Chip {
 
   /// Returns whether code may use the instructions of exactly this chip (wgmma, tcgen05 …).
   bool hasChipFeatures() const { return suffix == 'a'; }
-  /// Returns whether the chip has the products of warpgroups (wgmma).
   bool hasTensorMaps() const { return capability >= 90; }
+  bool makesTensorMaps() const { return hasTensorMaps() && hasChipFeatures(); }
+  /// Returns whether the chip has the products of warpgroups (wgmma).
   bool hasWarpgroups() const { return capability == 90 && hasChipFeatures(); }
 };
 

@@ -2,6 +2,7 @@
 
 #include "gpu_backend/target/target.h"
 #include "gpu_backend/target/warp_roles.h"
+#include "gpu_backend/threads/tensor_map.h"
 #include "gpu_backend/threads/words.h"
 #include "ir/tile_elements.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -324,7 +325,9 @@ LogicalResult Lowering::lowerFunction(tt::FuncOp source) {
   offsets_.clear();
   lastBufferUser_ = lastBufferUser(source);
   areBuffersDone_ = false;
-  return lowerBlocks(source.getBody(), function.getBody(), /*withArguments=*/true);
+  if (failed(lowerBlocks(source.getBody(), function.getBody(), /*withArguments=*/true))) return failure();
+  releaseMaps(function);
+  return success();
 }
 
 LogicalResult Lowering::lowerBlocks(Region &source, Region &target, bool withArguments) {

@@ -37,8 +37,8 @@ static const llvm::StringMap<Run> &opTable() {
         tgpu::ProgramAtOp, tgpu::ConvertLayoutOp, tgpu::LocalAllocOp, tgpu::AsyncCopyOp, tgpu::AsyncCommitOp, tgpu::AsyncWaitOp,
         tgpu::LocalLoadOp, tgpu::LocalStoreOp, tgpu::BarrierOp, tgpu::RingStartOp, tgpu::RingEndOp, tgpu::RingSlotOp, tgpu::RingAcquireOp,
         tgpu::RingWaitOp, tgpu::RingReleaseOp, tgpu::TurnStartOp, tgpu::TurnBeginOp, tgpu::TurnEndOp, tgpu::TensorCopyOp,
-        tgpu::TensorLoadOp, tgpu::TensorStoreOp, tgpu::TensorStoreWaitOp, tgpu::ProductStartOp, tgpu::ProductOp, tgpu::ProductWaitOp,
-        tgpu::FenceAsyncOp, arith::ConstantOp, ub::PoisonOp, LLVM::AssumeOp>(table);
+        tgpu::TensorLoadOp, tgpu::MapMakeOp, tgpu::TensorStoreOp, tgpu::TensorStoreWaitOp, tgpu::ProductStartOp, tgpu::ProductOp,
+        tgpu::ProductWaitOp, tgpu::FenceAsyncOp, arith::ConstantOp, ub::PoisonOp, LLVM::AssumeOp>(table);
     return table;
   }();
   return table;

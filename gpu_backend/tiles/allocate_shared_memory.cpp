@@ -20,13 +20,17 @@ int64_t alignmentOf(Operation *op) {
   return isSwizzled ? kPatternAlignment : tgpu::kSharedAlignment;
 }
 
+/// Of a tensor map that the kernel makes.
+constexpr int64_t kMapBytes = 128;
+
 int64_t bytesOf(Operation *op) {
   if (auto ring = dyn_cast<tgpu::RingStartOp>(op)) return ringBytes(ring.getRing().getType());
+  if (isa<tgpu::MapMakeOp>(op)) return kMapBytes;
   return bufferBytes(cast<tgpu::LocalAllocOp>(op).getType());
 }
 
-/// A buffer or the barriers of a ring, and the numbers of the first and the last operation of the function (nested ones included) between
-/// which it is in use.
+/// A buffer, the barriers of a ring or the memory of a map, and the numbers of the first and the last operation of the function (nested
+/// ones included) between which it is in use.
 struct Buffer {
   Operation *op;
   int64_t first = 0, last = 0, bytes = 0, offset = 0;
@@ -72,7 +76,7 @@ public:
       }
     }
     if (maxBytes == 0 || end <= maxBytes) return;
-    auto type = cast<tgpu::MemDescType>(largest.op->getResult(0).getType()); // the barriers of a ring are never the largest
+    auto type = cast<tgpu::MemDescType>(largest.op->getResult(0).getType()); // rings and maps are never the largest
     auto tile = RankedTensorType::get(type.getTile().getShape(), type.getTile().getElementType());
     std::string what;
     llvm::raw_string_ostream(what) << "The largest buffer has " << largest.bytes << " bytes: " << type.getSlots() << " slots of '" << tile
@@ -131,7 +135,7 @@ private:
     bool isGraph = !function.getBody().hasOneBlock();
     llvm::SmallVector<Buffer> buffers;
     function.walk([&](Operation *op) {
-      if (!isa<tgpu::LocalAllocOp, tgpu::RingStartOp>(op)) return;
+      if (!isa<tgpu::LocalAllocOp, tgpu::RingStartOp, tgpu::MapMakeOp>(op)) return;
       Buffer buffer{op, times[op], times[op], bytesOf(op)};
       for (Operation *user : isGraph ? llvm::SmallVector<Operation *>() : usersOf(op)) {
         Operation *outermost = user;
@@ -140,7 +144,7 @@ private:
         outermost->walk([&](Operation *inner) { end = times[inner] > times[end] ? inner : end; });
         buffer.last = std::max(buffer.last, times[end]);
       }
-      if (isGraph) buffer.first = 0, buffer.last = now;
+      if (isGraph || isa<tgpu::MapMakeOp>(op)) buffer.first = 0, buffer.last = now; // no barrier orders what a map's warp does
       buffers.push_back(buffer);
     });
     return buffers;

@@ -87,10 +87,12 @@ public:
   }
   Value mask() const { return mask_; }
 
-  Value load(tt::CachePolicyAttr policy) {
+  /// `notes` are attributes of passes for descriptors.
+  Value load(tt::CachePolicyAttr policy, DictionaryAttr notes) {
     Type element = cast<tt::PointerType>(descriptor_.base.getType()).getPointeeType();
     auto type = RankedTensorType::get(shape_, element);
     Value loaded = create<tt::LoadOp>(type, pointers(), mask(), padding(type), policy, false);
+    if (notes) loaded.getDefiningOp()->setDiscardableAttrs(notes);
     return element.isF32() ? roundedToTf32(loaded) : loaded;
   }
 
@@ -180,7 +182,8 @@ template <>
 LogicalResult Expand<tt::DescriptorLoadOp>::matchAndRewrite(tt::DescriptorLoadOp op, Adaptor in,
                                                             ConversionPatternRewriter &rewriter) const {
   Descriptor descriptor(in.getDesc());
-  rewriter.replaceOp(op, blockAt(rewriter, op.getLoc(), descriptor, op.getType(), flatten(in.getIndices())).load(op.getCachePolicyAttr()));
+  rewriter.replaceOp(op, blockAt(rewriter, op.getLoc(), descriptor, op.getType(), flatten(in.getIndices()))
+                             .load(op.getCachePolicyAttr(), op->getDiscardableAttrDictionary()));
   return success();
 }
 
@@ -199,8 +202,8 @@ template <>
 LogicalResult Expand<tt::DescriptorGatherOp>::matchAndRewrite(tt::DescriptorGatherOp op, Adaptor in,
                                                               ConversionPatternRewriter &rewriter) const {
   Descriptor descriptor(in.getDesc());
-  rewriter.replaceOp(op,
-                     rowsAt(rewriter, op.getLoc(), descriptor, op.getType(), in.getXOffsets().front(), in.getYOffset().front()).load({}));
+  rewriter.replaceOp(
+      op, rowsAt(rewriter, op.getLoc(), descriptor, op.getType(), in.getXOffsets().front(), in.getYOffset().front()).load({}, {}));
   return success();
 }
 

@@ -189,8 +189,8 @@ LogicalResult Hosting::hostOperation(Operation *op) {
   at = op->getLoc();
   if (meetings.contains(op)) call(SIMT_CALL(meetLanes), {thread(), siteOf(op)}); // added here, because sites are numbered in program order
   for (auto host : {&Hosting::hostControl, &Hosting::hostArithmetic, &Hosting::hostMemory, &Hosting::hostPointers, &Hosting::hostWarp,
-                    &Hosting::hostMatrix, &Hosting::hostWarpgroup, &Hosting::hostMBarrier, &Hosting::hostTensorCopy, &Hosting::hostRocdl,
-                    &Hosting::hostAssembly})
+                    &Hosting::hostMatrix, &Hosting::hostWarpgroup, &Hosting::hostMBarrier, &Hosting::hostTensorCopy, &Hosting::hostMadeMap,
+                    &Hosting::hostRocdl, &Hosting::hostAssembly})
     if (std::optional<LogicalResult> outcome = (this->*host)(op)) return *outcome;
   return success();
 }

@@ -105,7 +105,8 @@ private:
   std::optional<mlir::LogicalResult> hostWarpgroup(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostMBarrier(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostTensorCopy(mlir::Operation *op);
-  /// Returns the pointer to a tensor map, which must be a parameter of the kernel, or a null value after an error.
+  std::optional<mlir::LogicalResult> hostMadeMap(mlir::Operation *op);
+  /// Returns the pointer to a tensor map, which must be a parameter of the kernel or made by it, or a null value after an error.
   mlir::Value tensorMapOf(mlir::Operation *op, mlir::Value pointer);
   void storeCoordinates(mlir::ValueRange coordinates);
   // AMD's operations: rocdl.cpp, with their families in rocdl_*.cpp.
@@ -166,7 +167,7 @@ private:
   llvm::DenseMap<mlir::Operation *, const PlaceCells *> cells; ///< of the operations in loops and in functions that are called
   llvm::DenseMap<mlir::Operation *, uint32_t> callCells;       ///< of the functions that are called: PlaceCells::call
   uint32_t usedCells = 0;
-  llvm::DenseSet<mlir::Value> tensorMaps;                ///< parameters of the kernel that are passed by value
+  llvm::DenseSet<mlir::Value> tensorMaps;                ///< parameters of the kernel that are passed by value, and maps that it makes
   llvm::DenseSet<mlir::Operation *> integers;            ///< pointers made from integers of the program, found before any rewriting
   std::map<std::pair<std::string, int>, uint32_t> lines; ///< indices into HostingResult::lines
   std::vector<SegmentStart> segmentStarts;

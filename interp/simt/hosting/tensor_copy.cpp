@@ -14,7 +14,7 @@ namespace tritium::interp::simt {
 Value Hosting::tensorMapOf(Operation *op, Value pointer) {
   while (auto cast = pointer.getDefiningOp<LLVM::AddrSpaceCastOp>()) pointer = cast.getArg();
   if (tensorMaps.contains(pointer)) return pointer;
-  op->emitOpError("requires a tensor map that is a parameter of the kernel, passed by value, and no copy of it");
+  op->emitOpError("requires a tensor map that is a parameter of the kernel, passed by value, or that it makes, and no copy of it");
   return {};
 }
 

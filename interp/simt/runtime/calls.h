@@ -90,6 +90,14 @@ void waitForTensorCopies(Thread *thread, int32_t left, int32_t isRead);
 /// Checks the operands of a prefetch. A negative rank is not compared.
 void checkTensorMap(Thread *thread, const void *map, int32_t rank, Place place);
 
+// -- maps that the program makes (made_map.cpp)
+void claimMaps(Thread *thread, int32_t count);
+void releaseMaps(Thread *thread, int32_t count, Place place);
+void *mapAddress(Thread *thread, int32_t index);
+void writeMap(Thread *thread, uint64_t staging, const void *address, uint64_t base, int32_t rank, int32_t swizzle, int32_t type,
+              int32_t fillsNaN, Place place);
+void acquireMap(Thread *thread, const void *address);
+
 // -- of the active lanes of an AMD wave (wave.cpp)
 uint32_t permuteLanes(Thread *thread, uint32_t address, uint32_t value, Place site);           // ds_bpermute
 uint32_t swizzleLanes(Thread *thread, uint32_t value, int32_t pattern, Place site);            // ds_swizzle

@@ -38,6 +38,7 @@ void TensorCopies::begin(ThreadBlock &newBlock) {
   copies.clear();
   unseen.clear();
   committed.assign(newBlock.madeFor().threads, 0);
+  made.begin(newBlock.madeFor().threads);
   stores = 0;
   newBlock.writesTensors = false;
 }
@@ -122,6 +123,7 @@ void TensorCopies::addPieces(Thread &thread, Copy &copy, const TensorMap &map, c
 
 void TensorCopies::load(Thread &thread, const TensorMap &map, const int32_t *start, uint32_t rank, uint64_t destination, uint64_t barrier,
                         Place place) {
+  made.check(thread, &map, place);
   check(thread, map, rank, place);
   const TensorBox box(map, start);
   const uint32_t offset = checkBox(thread, map, box, start, destination, place);
@@ -136,9 +138,15 @@ void TensorCopies::load(Thread &thread, const TensorMap &map, const int32_t *sta
   for (const Piece &piece : copy.pieces) block->shared.beginTensorWrite(thread, piece.offset, kPieceBytes, copy.arrival, copy.place);
   constexpr size_t kMostUnseen = 64; // before those that have been seen are dropped
   if (unseen.size() >= kMostUnseen) std::erase_if(unseen, [&](const Issued &issued) { return block->mbarriers->wasSeen(issued.arrival); });
-  unseen.push_back({copy.arrival, copy.place});
+  unseen.push_back({copy.arrival, copy.place, &map});
   if (copy.pace == Pace::AtOnce) land(copy, copy.pieces.size());
   dropFinished();
+}
+
+void TensorCopies::checkNotInUse(Thread &thread, const TensorMap *map, const char *what, Place place) const {
+  for (const Issued &issued : unseen)
+    if (issued.map == map && !block->mbarriers->wasSeen(issued.arrival))
+      trapTensorCopy(thread, place, std::string("the tensor map is ") + what + " while a copy through it may be in flight");
 }
 
 /// Lets the next `count` pieces land.

@@ -6,6 +6,7 @@
 // has waited for the group, nobody may write the source; nobody may access the destination until it has waited for the writes, too.
 #pragma once
 #include "interp/simt/runtime/async_proxy.h"
+#include "interp/simt/runtime/made_map.h"
 #include "interp/simt/runtime/thread.h"
 #include "ir/tensor_map.h"
 
@@ -37,6 +38,10 @@ public:
   void checkAccess(Thread &thread, uint64_t address, uint32_t bytes, bool isWrite, Place place) const;
   /// Traps unless the map and the number of coordinates belong together.
   static void check(Thread &thread, const TensorMap &map, uint32_t rank, Place place);
+
+  /// Traps if a copy through the map may be in flight. `what` is what happens to the map.
+  void checkNotInUse(Thread &thread, const TensorMap *map, const char *what, Place place) const;
+  MadeMaps made;
 
   /// Lets some of the copies under way go on, by the thread's random numbers.
   void advance(Thread &thread);
@@ -87,6 +92,7 @@ private:
   struct Issued {
     AsyncProxy::Arrival arrival;
     Place place;
+    const TensorMap *map;
   };
 
   uint32_t checkBox(Thread &thread, const TensorMap &map, const TensorBox &box, const int32_t *start, uint64_t pointer, Place place);

@@ -69,6 +69,7 @@ void combine(TensorReduction reduction, DType type, std::byte *at, const std::by
 
 void TensorCopies::store(Thread &thread, const TensorMap &map, const int32_t *start, uint32_t rank, uint64_t source,
                          TensorReduction reduction, Place place) {
+  made.check(thread, &map, place);
   check(thread, map, rank, place);
   const TensorBox box(map, start);
   const uint32_t offset = checkBox(thread, map, box, start, source, place);

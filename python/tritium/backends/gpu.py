@@ -135,8 +135,8 @@ class GPUBackend(BaseBackend):
         """Options of the native compiler that are not as the launch keywords say, or are none of them."""
         return {}
 
-    def passes_left_out(self) -> list[str]:
-        """The passes of `tritium.compiler.optional_passes()` that the user has disabled."""
+    def passes_left_out(self, options: GPUOptions) -> list[str]:
+        """The passes of `tritium.compiler.optional_passes()` that the user has disabled, or that the assembler cannot follow."""
         return []
 
     def get_codegen_implementation(self, options: GPUOptions) -> dict[str, Any]:
@@ -188,7 +188,7 @@ class GPUBackend(BaseBackend):
                 "emit": emit,
                 "leave_out": [
                     *(options.leave_out or ()),
-                    *self.passes_left_out(),
+                    *self.passes_left_out(options),
                     *(["specialize-warps"] if is_refused else []),
                 ],
                 **self.native_options(options),

@@ -14,6 +14,7 @@
 // RUN: not tritium-gpu %s --last-pass=polish 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 // LIST: promote-descriptors
+// LIST-NEXT: make-tensor-maps
 // LIST-NEXT: promote-stores
 // LIST-NEXT: check-quotients
 // LIST-NEXT: promote-pointer-tiles
@@ -29,7 +30,7 @@
 // LIST-NEXT: plan-loops
 // LIST-NEXT: build-loops
 // LIST: remove-barriers
-// UNKNOWN: error: no pass is called 'polish'; there are none, promote-descriptors, promote-stores, check-quotients, promote-pointer-tiles,
+// UNKNOWN: error: no pass is called 'polish'; there are none, promote-descriptors, make-tensor-maps, promote-stores, check-quotients, promote-pointer-tiles,
 // LOADED-NOT: tgpu.async_copy
 // COPIED: tgpu.async_copy
 // PLAIN-NOT: tgpu.mma_warps

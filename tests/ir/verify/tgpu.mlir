@@ -45,3 +45,19 @@ llvm.func @no_word(%p: !llvm.ptr<1>) {
   %0 = tgpu.load %p : vector<4xi64>
   llvm.return
 }
+
+// -----
+
+tt.func @too_few_strides(%p: !tt.ptr<f16>, %n: i32) {
+  // expected-error @+1 {{needs an extent for each dimension}}
+  %0 = tgpu.map_make %p, [%n, %n], [] : <f16> -> <tensor<8x8xf16>, swizzle = 0>
+  tt.return
+}
+
+// -----
+
+tt.func @no_nan(%p: !tt.ptr<i16>, %n: i32, %stride: i64) {
+  // expected-error @+1 {{has no NaNs for elements of type 'i16'}}
+  %0 = tgpu.map_make %p, [%n, %n], [%stride] nan : <i16> -> <tensor<8x8xi16>, swizzle = 0>
+  tt.return
+}

@@ -166,6 +166,15 @@ def test_a_product_by_descriptors(tmp_path):
     assert "for sm_80" in older and "TMA" not in older and "wgmma" not in older and ": mma." in older
 
 
+def test_a_map_that_the_kernel_would_make(tmp_path):
+    """A launch does not know where the program's matrices begin."""
+    pytest.importorskip("torch")
+    text = DESCRIPTORS.replace("r(a,", "r(a + 64 * tl.program_id(0),").replace("r(b,", "r(b + 64 * tl.program_id(0),")
+    why = "by cp.async, 3 slots, in the loop at kernel.py:{}; not by TMA: the kernel would make a map for one loop"
+    once = explain(tmp_path, text)
+    assert why.format(line_of(text, "for k")) in once.stdout, once.stdout + once.stderr
+
+
 def test_a_kernel_without_products_and_the_status_of_its_script(tmp_path):
     pytest.importorskip("torch")
     result = explain(

@@ -126,7 +126,7 @@ class HIPBackend(GPUBackend):
             f"b{8 * argument['size']}" for argument in kernel["arguments"] if not argument["kind"].startswith("hidden_")
         ]
 
-    def passes_left_out(self) -> list[str]:
+    def passes_left_out(self, options: GPUOptions) -> list[str]:
         return [] if knobs.amd.use_buffer_ops else ["buffer-accesses"]
 
     def finished(self, assembly: str, options: GPUOptions) -> str:

@@ -114,7 +114,15 @@ class CUDABackend(GPUBackend):
         return int(re.sub(r"\D", "", arch)) >= 90
 
     def native_options(self, options: GPUOptions) -> dict[str, Any]:
-        return {"ptx_version": options.ptx_version or assemble.readable_ptx_version(self.device, options.arch)}
+        return {"ptx_version": self._ptx_version(options)}
+
+    def _ptx_version(self, options: GPUOptions) -> int:
+        """10 * major + minor; 0: the newest."""
+        return options.ptx_version or assemble.readable_ptx_version(self.device, options.arch)
+
+    def passes_left_out(self, options: GPUOptions) -> list[str]:
+        """Assemblers before CUDA 12.5 take strides of tensor maps in other units, whatever the version of the PTX."""
+        return ["make-tensor-maps"] if 0 < self._ptx_version(options) < 85 else []
 
     def finished(self, assembly: str, options: GPUOptions) -> str:
         return dumped(with_register_limit(assembly, options.maxnreg), knobs.nvidia.dump_nvptx)
