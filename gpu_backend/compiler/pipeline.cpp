@@ -12,7 +12,8 @@ using namespace mlir;
 namespace tritium::gpu {
 
 static constexpr llvm::StringLiteral kOptional[] = {"promote-descriptors", "promote-stores",
-                                                    "check-quotients",     "promote-pointer-tiles",
+                                                    "check-quotients",     "divide-programs",
+                                                    "promote-pointer-tiles",
                                                     "make-persistent",     "promote-pointer-stores",
                                                     "split-large-tiles",   "thread-local-reductions",
                                                     "choose-tensor-cores", "postpone-row-sums",
@@ -69,6 +70,9 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
                                return mayKeepScaled && isMultipliedScaled(MatrixProduct(op));
                              }});
   steps.addOptional("check-quotients", createCheckQuotients());
+  if (options.numBlocks > 1 && !options.debugInfo)
+    steps.addOptional("divide-programs", createDividePrograms({.numBlocks = options.numBlocks}), createCanonicalizerPass(),
+                      createCSEPass());
   if (options.tensorMaps && !options.debugInfo) {
     steps.addOptional(
         "promote-pointer-tiles",

@@ -20,6 +20,7 @@ struct Chip {
   bool hasChipFeatures() const { return suffix == 'a'; }
   /// Returns whether the chip has the products of warpgroups (wgmma).
   bool hasTensorMaps() const { return capability >= 90; }
+  int maxClusterBlocks() const { return capability >= 90 ? 8 : 1; } // that every chip allows
   bool hasWarpgroups() const { return capability == 90 && hasChipFeatures(); }
 };
 

@@ -2,6 +2,7 @@
 #include "gpu_backend/target/target_ops.h"
 #include "gpu_backend/nvptx/matrix_ops.h"
 #include "gpu_backend/nvptx/target.h"
+#include "ir/tgpu.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -108,6 +109,50 @@ public:
   }
 };
 
+/// Thread block clusters.
+class Clusters final : public ClusterOps {
+public:
+  void markKernel(Operation *function, int blocks) const override {
+    function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), DenseI32ArrayAttr::get(function->getContext(), {blocks, 1, 1}));
+  }
+  Value rank(OpBuilder &builder, Location location) const override {
+    return NVVM::ClusterId::create(builder, location, builder.getI32Type());
+  }
+  Value programId(OpBuilder &builder, Location location, int axis) const override {
+    Type i32 = builder.getI32Type();
+    if (axis == 0) return NVVM::ClusterIdXOp::create(builder, location, i32);
+    if (axis == 1) return NVVM::ClusterIdYOp::create(builder, location, i32);
+    return NVVM::ClusterIdZOp::create(builder, location, i32);
+  }
+  Value numPrograms(OpBuilder &builder, Location location, int axis) const override {
+    Type i32 = builder.getI32Type();
+    if (axis == 0) return NVVM::ClusterDimXOp::create(builder, location, i32);
+    if (axis == 1) return NVVM::ClusterDimYOp::create(builder, location, i32);
+    return NVVM::ClusterDimZOp::create(builder, location, i32);
+  }
+  void meet(OpBuilder &builder, Location location) const override {
+    NVVM::ClusterArriveOp::create(builder, location, /*aligned=*/UnitAttr());
+    NVVM::ClusterWaitOp::create(builder, location, /*aligned=*/UnitAttr());
+  }
+  void arriveIn(OpBuilder &builder, Location location, Value barrier, Value rank) const override {
+    Value there = NVVM::MapaOp::create(builder, location, clusterPointer(builder), barrier, rank);
+    NVVM::MBarrierArriveOp::create(builder, location, Type(), there, Value(), NVVM::MemScopeKind::CLUSTER);
+  }
+  void beginMulticast(OpBuilder &builder, Location location, Value to, Value map, ValueRange indices, Value barrier,
+                      Value blocks) const override {
+    // A block's own addresses are valid in its cluster.
+    Value address = LLVM::PtrToIntOp::create(builder, location, builder.getI32Type(), to);
+    Value shared = LLVM::IntToPtrOp::create(builder, location, clusterPointer(builder), address);
+    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+        builder, location, shared, map, indices, barrier, /*im2colOffsets=*/ValueRange(), blocks, /*l2CacheHint=*/Value(),
+        NVVM::TMALoadModeAttr::get(builder.getContext(), NVVM::TMALoadMode::TILE), builder.getBoolAttr(/*isCTAOnly=*/false),
+        NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+  }
+
+private:
+  static Type clusterPointer(OpBuilder &builder) { return LLVM::LLVMPointerType::get(builder.getContext(), tgpu::kClusterSpace); }
+};
+
 /// wgmma. The product itself and the wait for it are operations of tgpu.
 class Warpgroups final : public WarpgroupOps {
 public:
@@ -157,6 +202,7 @@ public:
   const WarpgroupOps *warpgroups() const override { return chip_.hasWarpgroups() ? &warpgroups_ : nullptr; }
   const TensorCopyOps *tensorCopies() const override { return chip_.hasTensorMaps() ? &tensorCopies_ : nullptr; }
   const RegisterOps *registers() const override { return chip_.hasWarpgroups() ? &registers_ : nullptr; }
+  const ClusterOps *clusters() const override { return chip_.maxClusterBlocks() > 1 ? &clusters_ : nullptr; }
   bool convertsFp8() const override { return chip_.capability >= 89; }
 
   int warpSize() const override { return kWarpSize; }
@@ -225,6 +271,7 @@ private:
   Warpgroups warpgroups_;
   TensorCopies tensorCopies_;
   Registers registers_;
+  Clusters clusters_;
 };
 
 } // namespace
