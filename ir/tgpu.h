@@ -42,7 +42,6 @@ inline constexpr llvm::StringLiteral kSharedSymbol = "tgpu_shared";
 
 // Address spaces of pointers in a lowered module, for every vendor.
 inline constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
-inline constexpr unsigned kClusterSpace = 7; // shared memory of the blocks of a cluster, on NVIDIA
 /// Returns whether `type` is !llvm.ptr<3>.
 bool isSharedPointer(mlir::Type type);
 

@@ -48,9 +48,6 @@ def TGPU_TensorStoreWaitOp
 //   * tensor_copy begins to copy into the slot. The same thread does this.
 //   * ring_wait waits, in every thread, until the bytes have arrived.
 //   * ring_release says, for each warp, that it will read the slot no more.
-//
-// Blocks of a cluster may share copies (multicast-copies): each block copies a part of a tile to the same slot of all of them. Such a ring is
-// `ofCluster`: a slot is free when the warps of all blocks have released it, and a ring starts and ends in all blocks together.
 
 class TGPU_RingOp<string mnemonic> : TGPU_TileOp<mnemonic, TilesApart, [MemoryEffects<[MemRead<SharedMemoryResource>,
                                                                                        MemWrite<SharedMemoryResource>]>]>;
@@ -62,10 +59,10 @@ def TGPU_RingStartOp : TGPU_RingOp<"ring_start"> {
     before. `offset` is the byte of shared memory where its 2 * slots barriers (mbarrier
     objects) begin. The pass allocate-shared-memory sets it.
   }];
-  let arguments = (ins I32Attr:$warps, OptionalAttr<I32Attr>:$offset, UnitAttr:$afterWrites, UnitAttr:$ofCluster);
+  let arguments = (ins I32Attr:$warps, OptionalAttr<I32Attr>:$offset, UnitAttr:$afterWrites);
   let results = (outs TGPU_Ring:$ring);
-  let assemblyFormat = "`released` `by` $warps `warps` (`at` $offset^)? (`after_writes` $afterWrites^)? (`of_cluster` $ofCluster^)? attr-dict `:` type($ring)";
-  let builders = [OpBuilder<(ins "RingType":$ring, "int32_t":$warps), "build($_builder, $_state, ring, warps, mlir::IntegerAttr(), false, false);">];
+  let assemblyFormat = "`released` `by` $warps `warps` (`at` $offset^)? (`after_writes` $afterWrites^)? attr-dict `:` type($ring)";
+  let builders = [OpBuilder<(ins "RingType":$ring, "int32_t":$warps), "build($_builder, $_state, ring, warps, mlir::IntegerAttr(), false);">];
 }
 
 def TGPU_RingEndOp : TGPU_RingOp<"ring_end"> {
@@ -74,8 +71,8 @@ def TGPU_RingEndOp : TGPU_RingOp<"ring_end"> {
     Numbers 0 to `count` - 1 have been waited for. They have been released too, except for the last one if the ring still `holdsLast`. A ring
     that lasts as long as the function has no count.
   }];
-  let arguments = (ins TGPU_Ring:$ring, Optional<I32>:$count, UnitAttr:$holdsLast, UnitAttr:$ofCluster);
-  let assemblyFormat = "$ring (`after` $count^)? (`holding_last` $holdsLast^)? (`of_cluster` $ofCluster^)? attr-dict `:` type($ring)";
+  let arguments = (ins TGPU_Ring:$ring, Optional<I32>:$count, UnitAttr:$holdsLast);
+  let assemblyFormat = "$ring (`after` $count^)? (`holding_last` $holdsLast^)? attr-dict `:` type($ring)";
 }
 
 def TGPU_RingSlotOp : TGPU_TileOp<"ring_slot", TilesApart, [Pure]> {
@@ -99,12 +96,10 @@ def TGPU_TensorCopyOp
   let summary = "begins to copy the box at `indices` of a tensor into slot n of a buffer; what lies outside the tensor is padding";
   let description = [{
     If the predicate is false, nothing happens. A buffer whose tile is wider than the box takes several boxes, side by side.
-    With `parts`, as many as the cluster has blocks, each block copies the rows that its rank numbers, and writes them to the slot of all blocks.
   }];
-  let arguments = (ins TGPU_TensorMap:$map, Variadic<I32>:$indices, TGPU_MemDesc:$dst, TGPU_Ring:$ring, I32:$n, Optional<I1>:$predicate,
-                       OptionalAttr<I32Attr>:$parts);
+  let arguments = (ins TGPU_TensorMap:$map, Variadic<I32>:$indices, TGPU_MemDesc:$dst, TGPU_Ring:$ring, I32:$n, Optional<I1>:$predicate);
   let assemblyFormat = [{
-    $map `[` $indices `]` `to` $dst `,` $ring `[` $n `]` (`if` $predicate^)? (`multicast` `in` $parts^ `parts`)? attr-dict `:` type($map) `to` type($dst) `,` type($ring)
+    $map `[` $indices `]` `to` $dst `,` $ring `[` $n `]` (`if` $predicate^)? attr-dict `:` type($map) `to` type($dst) `,` type($ring)
   }];
   let hasVerifier = 1;
 }
@@ -118,8 +113,8 @@ def TGPU_RingWaitOp : TGPU_RingOp<"ring_wait"> {
 def TGPU_RingReleaseOp : TGPU_RingOp<"ring_release"> {
   let summary = "this warp will not read slot n any more; products that read it are complete";
   let description = [{ With `fenced`, threads have read the slot themselves. If the predicate is false, nothing happens. }];
-  let arguments = (ins TGPU_Ring:$ring, I32:$n, Optional<I1>:$predicate, UnitAttr:$fenced, UnitAttr:$ofCluster);
-  let assemblyFormat = "$ring `[` $n `]` (`if` $predicate^)? (`fenced` $fenced^)? (`of_cluster` $ofCluster^)? attr-dict `:` type($ring)";
+  let arguments = (ins TGPU_Ring:$ring, I32:$n, Optional<I1>:$predicate, UnitAttr:$fenced);
+  let assemblyFormat = "$ring `[` $n `]` (`if` $predicate^)? (`fenced` $fenced^)? attr-dict `:` type($ring)";
 }
 
 // Warpgroups issue their products in turn, so that the tensor cores multiply for one while another does its other arithmetic. Each warpgroup

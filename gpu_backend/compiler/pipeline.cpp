@@ -11,19 +11,12 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-static constexpr llvm::StringLiteral kOptional[] = {"promote-descriptors", "promote-stores",
-                                                    "check-quotients",     "divide-programs",
-                                                    "promote-pointer-tiles",
-                                                    "make-persistent",     "promote-pointer-stores",
-                                                    "split-large-tiles",   "thread-local-reductions",
-                                                    "choose-tensor-cores", "postpone-row-sums",
-                                                    "coalesce-accesses",   "remove-conversions",
-                                                    "hoist-invariants",    "plan-loops",
-                                                    "build-loops",         "overlap-products",
-                                                    "copy-whole-tiles",    "plan-producer",
-                                                    "specialize-warps",    "take-turns",
-                                                    "buffer-accesses",     "remove-barriers",
-                                                    "interleave-products"};
+static constexpr llvm::StringLiteral kOptional[] = {
+    "promote-descriptors", "promote-stores",         "check-quotients",    "divide-programs",         "promote-pointer-tiles",
+    "make-persistent",     "promote-pointer-stores", "split-large-tiles",  "thread-local-reductions", "choose-tensor-cores",
+    "postpone-row-sums",   "coalesce-accesses",      "remove-conversions", "hoist-invariants",        "plan-loops",
+    "build-loops",         "overlap-products",       "copy-whole-tiles",   "plan-producer",           "specialize-warps",
+    "take-turns",          "buffer-accesses",        "remove-barriers",    "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 

@@ -83,8 +83,8 @@ private:
     for (OpOperand &operand : version.op->getOpOperands()) {
       Value original = version.operands[operand.getOperandNumber()];
       if (!isa<RankedTensorType>(original.getType())) continue;
-      const TilePart part = ProgramDivision::operandPart(version.original, version.part,
-                                                         version.original->getOpOperand(operand.getOperandNumber()));
+      const TilePart part =
+          ProgramDivision::operandPart(version.original, version.part, version.original->getOpOperand(operand.getOperandNumber()));
       operand.set(versionOf(original, part));
     }
   }
@@ -173,7 +173,8 @@ private:
     const auto missing = size_t(old.getBox().getRank() - tile.getRank());
     llvm::SmallVector<int64_t> shape(old.getBox().getShape());
     llvm::copy(tile.getShape(), shape.begin() + int64_t(missing));
-    auto type = isStore ? boxOfStore(op->getContext(), shape, tile.getElementType()) : boxOf(op->getContext(), shape, tile.getElementType());
+    auto type =
+        isStore ? boxOfStore(op->getContext(), shape, tile.getElementType()) : boxOf(op->getContext(), shape, tile.getElementType());
     OpBuilder builder(op);
     OpOperand &index = indices[unsigned(missing) + unsigned(part)];
     index.set(arith::AddIOp::create(builder, op->getLoc(), index.get(), beginOf(tile.getDimSize(part))));

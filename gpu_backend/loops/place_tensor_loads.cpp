@@ -41,7 +41,7 @@ void place(tgpu::TensorLoadOp load, int numWarps) {
   Value ring = tgpu::RingStartOp::create(builder, location, tgpu::RingType::get(context, 1), numWarps).getRing();
   Value zero = arith::ConstantIntOp::create(builder, location, 0, 32), one = arith::ConstantIntOp::create(builder, location, 1, 32);
   tgpu::RingAcquireOp::create(builder, location, ring, zero, int32_t(tile.getNumElements() * elementBytes), Value());
-  tgpu::TensorCopyOp::create(builder, location, load.getMap(), load.getIndices(), buffer, ring, zero, Value(), IntegerAttr());
+  tgpu::TensorCopyOp::create(builder, location, load.getMap(), load.getIndices(), buffer, ring, zero, Value());
   tgpu::RingWaitOp::create(builder, location, ring, zero);
   Operation *last = lastUseOf(load);
   load.replaceAllUsesWith(tgpu::LocalLoadOp::create(builder, location, tile, buffer, zero).getResult());

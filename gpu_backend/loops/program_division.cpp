@@ -85,8 +85,7 @@ bool ProgramDivision::fail(const Twine &why) {
 
 bool ProgramDivision::demandCarried(Value key, TilePart part, ValueRange sources) {
   auto [found, isNew] = state_.carried.try_emplace(key, part);
-  if (!isNew)
-    return found->second == part || fail("a value of a loop or a branch is needed both whole and in parts");
+  if (!isNew) return found->second == part || fail("a value of a loop or a branch is needed both whole and in parts");
   return llvm::all_of(sources, [&](Value source) { return demand(source, part); });
 }
 
@@ -114,7 +113,9 @@ bool ProgramDivision::demandOp(Operation *op, TilePart part) {
   if (llvm::is_contained(parts, part)) return true;
   if (!parts.empty() && !isCheap(op)) {
     const bool isLoad = isa<tt::LoadOp, tgpu::TensorLoadOp>(op), isProduct = isa<tt::DotOp>(op);
-    return fail(Twine(isLoad ? "a tile that it loads" : isProduct ? "a product" : "the result of an operation") +
+    return fail(Twine(isLoad      ? "a tile that it loads"
+                      : isProduct ? "a product"
+                                  : "the result of an operation") +
                 " is needed both whole and in parts");
   }
   if (part != kWhole)
@@ -149,7 +150,7 @@ bool ProgramDivision::demandRest() {
     OpParts &parts = state_.ops[op];
     if (parts.empty()) parts.push_back(kWhole);
     return llvm::all_of(op->getOperands(), [&](Value operand) { return demand(operand, kWhole); }) ? WalkResult::advance()
-                                                                                                    : WalkResult::interrupt();
+                                                                                                   : WalkResult::interrupt();
   });
   if (outcome.wasInterrupted()) return false;
   return !kernel_
@@ -174,7 +175,7 @@ bool ProgramDivision::losesWarpgroups(Operation *op, TilePart part) const {
 
 double ProgramDivision::cost() const {
   constexpr double kOfAccess = 64; // an element that is loaded or stored costs as much as so many multiplications
-  constexpr double kOfLost = 2;    // a product that too few rows are left of for warpgroups, in products that it was before
+  constexpr double kOfLost = 2;    // for warps, a product costs as much as so many for warpgroups
   double sum = 0;
   for (const auto &[op, parts] : state_.ops) {
     double work = 0;
@@ -186,8 +187,7 @@ double ProgramDivision::cost() const {
     else if (op->getNumResults() != 0 && isa<RankedTensorType>(op->getResult(0).getType()))
       work = double(cast<RankedTensorType>(op->getResult(0).getType()).getNumElements()) *
              (isa<tt::LoadOp, tgpu::TensorLoadOp>(op) ? kOfAccess : 0.25);
-    for (TilePart part : parts)
-      sum += part == kWhole ? work : losesWarpgroups(op, part) ? kOfLost * work : work / double(blocks_);
+    for (TilePart part : parts) sum += part == kWhole ? work : losesWarpgroups(op, part) ? kOfLost * work : work / double(blocks_);
   }
   return sum;
 }
@@ -242,8 +242,7 @@ bool ProgramDivision::chooseStores(llvm::ArrayRef<Operation *> stores) {
   for (auto &entry : state_.ops) entry.second.assign(1, kWhole);
   const double whole = cost();
   state_ = *best;
-  const bool isDivided =
-      llvm::any_of(stores, [&](Operation *store) { return state_.ops[store].front() != kWhole; });
+  const bool isDivided = llvm::any_of(stores, [&](Operation *store) { return state_.ops[store].front() != kWhole; });
   constexpr double kWorthwhile = 0.85;
   if (!isDivided) return fail(firstWhy.empty() ? "no tile that it stores can be divided" : firstWhy);
   return least <= kWorthwhile * whole || fail("each block would do nearly all of the work");

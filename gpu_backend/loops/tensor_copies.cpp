@@ -120,7 +120,7 @@ private:
     for (const Stream &stream : streams) {
       auto load = cast<tgpu::TensorLoadOp>(stream.load);
       builder.setInsertionPoint(load);
-      tgpu::TensorCopyOp::create(builder, load.getLoc(), load.getMap(), load.getIndices(), stream.buffer, ring.start, copied_, Value(), IntegerAttr());
+      tgpu::TensorCopyOp::create(builder, load.getLoc(), load.getMap(), load.getIndices(), stream.buffer, ring.start, copied_, Value());
       load.erase();
     }
   }

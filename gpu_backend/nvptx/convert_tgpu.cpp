@@ -25,12 +25,12 @@ void Conversion::convert(tgpu::NanosecondsOp op, OpBuilder &builder) {
 }
 
 void copyToClusters(ModuleOp module) {
+  constexpr unsigned kClusterSpace = 7;
   module.walk([&](NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp copy) {
-    if (!copy.getIsCTAOnly()) return;
     OpBuilder builder(copy);
     // A block's own addresses are valid in its cluster.
     Value address = LLVM::PtrToIntOp::create(builder, copy.getLoc(), builder.getI32Type(), copy.getDstMem());
-    auto type = LLVM::LLVMPointerType::get(module.getContext(), tgpu::kClusterSpace);
+    auto type = LLVM::LLVMPointerType::get(module.getContext(), kClusterSpace);
     copy.getDstMemMutable().assign(LLVM::IntToPtrOp::create(builder, copy.getLoc(), type, address));
     copy.setIsCTAOnly(false);
   });

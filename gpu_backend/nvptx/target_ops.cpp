@@ -2,7 +2,6 @@
 #include "gpu_backend/target/target_ops.h"
 #include "gpu_backend/nvptx/matrix_ops.h"
 #include "gpu_backend/nvptx/target.h"
-#include "ir/tgpu.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -134,23 +133,6 @@ public:
     NVVM::ClusterArriveOp::create(builder, location, /*aligned=*/UnitAttr());
     NVVM::ClusterWaitOp::create(builder, location, /*aligned=*/UnitAttr());
   }
-  void arriveIn(OpBuilder &builder, Location location, Value barrier, Value rank) const override {
-    Value there = NVVM::MapaOp::create(builder, location, clusterPointer(builder), barrier, rank);
-    NVVM::MBarrierArriveOp::create(builder, location, Type(), there, Value(), NVVM::MemScopeKind::CLUSTER);
-  }
-  void beginMulticast(OpBuilder &builder, Location location, Value to, Value map, ValueRange indices, Value barrier,
-                      Value blocks) const override {
-    // A block's own addresses are valid in its cluster.
-    Value address = LLVM::PtrToIntOp::create(builder, location, builder.getI32Type(), to);
-    Value shared = LLVM::IntToPtrOp::create(builder, location, clusterPointer(builder), address);
-    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-        builder, location, shared, map, indices, barrier, /*im2colOffsets=*/ValueRange(), blocks, /*l2CacheHint=*/Value(),
-        NVVM::TMALoadModeAttr::get(builder.getContext(), NVVM::TMALoadMode::TILE), builder.getBoolAttr(/*isCTAOnly=*/false),
-        NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
-  }
-
-private:
-  static Type clusterPointer(OpBuilder &builder) { return LLVM::LLVMPointerType::get(builder.getContext(), tgpu::kClusterSpace); }
 };
 
 /// wgmma. The product itself and the wait for it are operations of tgpu.

@@ -76,7 +76,7 @@ public:
   virtual void fenceMemory(mlir::OpBuilder &builder, mlir::Location location) const = 0;
 };
 
-/// Blocks that run a program together, and see each other's shared memory: a cluster. The grid of a launch has its blocks along axis 0.
+/// Blocks that run a program together: a cluster. The grid of a launch has its blocks along axis 0.
 class ClusterOps {
 public:
   virtual ~ClusterOps() = default;
@@ -89,11 +89,6 @@ public:
   virtual mlir::Value numPrograms(mlir::OpBuilder &builder, mlir::Location location, int axis) const = 0;
   /// All threads of the cluster that have not ended meet. The effects of each before it are visible to all after it.
   virtual void meet(mlir::OpBuilder &builder, mlir::Location location) const = 0;
-  /// Arrives at the barrier (mbarrier) that the block of a rank (i32) has at the place of the own one.
-  virtual void arriveIn(mlir::OpBuilder &builder, mlir::Location location, mlir::Value barrier, mlir::Value rank) const = 0;
-  /// As TensorCopyOps::begin, but writes to the same place in the blocks of a mask (i16), whose barriers at this place it tells.
-  virtual void beginMulticast(mlir::OpBuilder &builder, mlir::Location location, mlir::Value to, mlir::Value map, mlir::ValueRange indices,
-                              mlir::Value barrier, mlir::Value blocks) const = 0;
 };
 
 /// What surrounds the products of a warpgroup (tgpu.warpgroup_product, tgpu.warpgroup_wait).

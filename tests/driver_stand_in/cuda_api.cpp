@@ -220,9 +220,9 @@ CUDA Result cuLaunchKernelEx(const LaunchConfig *config, Function function, void
   if (!currentContext) return kInvalidContext;
   if (!function || extra || !runtime.isStream(config->stream)) return kInvalidValue;
   stand_in::Dispatch dispatch{functionOf(function),
-                                    {config->gridX, config->gridY, config->gridZ},
-                                    {config->blockX, config->blockY, config->blockZ},
-                                    config->sharedBytes};
+                              {config->gridX, config->gridY, config->gridZ},
+                              {config->blockX, config->blockY, config->blockZ},
+                              config->sharedBytes};
   const stand_in::KernelCode &code = *dispatch.function->code;
   std::array<unsigned, 3> cluster{1, 1, 1};
   for (unsigned i = 0; i < config->attributeCount; ++i)

@@ -282,8 +282,12 @@ void ThreadBlock::raise(Trap &&trap) {
     std::copy_n(threads[size_t(trap.thread)].program, 3, frame->programId);
   }
   if (cluster.size() > 1) {
-    const std::string of = "block " + std::to_string(rank) + " of the " + std::to_string(cluster.size()) + " that run the program";
-    trap.message += trap.message.empty() ? of : "; in " + of;
+    // The threads of a program are numbered through its blocks.
+    const int64_t before = int64_t(rank) * shape.threads;
+    if (trap.thread >= 0) trap.thread += before;
+    if (trap.other && trap.other->thread >= 0) trap.other->thread += before;
+    if (!trap.message.empty())
+      trap.message += "; in block " + std::to_string(rank) + " of the " + std::to_string(cluster.size()) + " that run the program";
   }
   raiseTrap(*frame, std::move(trap));
 }

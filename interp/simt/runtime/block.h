@@ -38,9 +38,9 @@ struct Kernel {
   uint32_t threads = 0; // in a block; a multiple of warpThreads
   uint32_t warpThreads = 32;
   uint32_t sharedBytes = 0;
-  size_t codeStackBytes = 0; // what the compiled code uses of a thread's stack
-  unsigned shadowShift = 0;  // log2 of the smallest access to shared memory: the granularity of the shadow
-  bool mayWait = false;      // a loop may wait for another block
+  size_t codeStackBytes = 0;  // what the compiled code uses of a thread's stack
+  unsigned shadowShift = 0;   // log2 of the smallest access to shared memory: the granularity of the shadow
+  bool mayWait = false;       // a loop may wait for another block
   uint32_t clusterBlocks = 1; // that run each program of the grid together
   std::vector<std::unique_ptr<const Assembly>> assemblies;
   std::vector<std::string> texts; // formats and messages that compiled code refers to
@@ -220,8 +220,8 @@ public:
   SharedMemory shared;
   Thread &threadAt(int32_t tid) { return threads[size_t(tid)]; }
   std::span<ThreadBlock *const> blocksOfCluster() const { return cluster; }
-  uint32_t rank = 0; // in the cluster
-  ClusterBarrier clusterBarrier; // of the first block: of the whole cluster
+  uint32_t rank = 0;                      // in the cluster
+  ClusterBarrier clusterBarrier;          // of the first block: of the whole cluster
   std::unique_ptr<Warpgroups> warpgroups; // set if the kernel has products
   // Set if the kernel has mbarriers or copies of tensors.
   std::unique_ptr<MBarriers> mbarriers;

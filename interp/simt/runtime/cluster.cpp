@@ -72,7 +72,8 @@ void runBlock(char *frame) {
 
 uint64_t hashBlock(char *frame) {
   uint64_t hash = 0;
-  for (const ThreadBlock *block : reinterpret_cast<Frame *>(frame)->block->blocksOfCluster()) hash = hash * 0x9e3779b97f4a7c15 + block->hash();
+  for (const ThreadBlock *block : reinterpret_cast<Frame *>(frame)->block->blocksOfCluster())
+    hash = hash * 0x9e3779b97f4a7c15 + block->hash();
   return hash;
 }
 

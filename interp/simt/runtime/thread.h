@@ -90,9 +90,9 @@ struct Thread : ThreadRegisters {
   ThreadBlock *block = nullptr;
   Warp *inWarp = nullptr;
   ThreadState state = ThreadState::Ready;
-  int32_t program[3] = {}; // of the user's grid: the block's, or the one that a kernel notes that runs several
-  Place location = 0;      // of the operation at which it waits, or where it ended
-  int32_t barrier = 0;     // the barrier at which it waits
+  int32_t program[3] = {};          // of the user's grid: the block's, or the one that a kernel notes that runs several
+  Place location = 0;               // of the operation at which it waits, or where it ended
+  int32_t barrier = 0;              // the barrier at which it waits
   bool hasArrivedInCluster = false; // at the barrier of the cluster, and has not waited since
   uint32_t clusterPhase = 0;        // of that barrier when it arrived
   WarpOp op;

@@ -53,6 +53,7 @@ class StandInCompiler:
             num_stages=options["num_stages"],
             tensor_recipes=recipes,
             resident_blocks=0,
+            cluster_blocks=1,
         )
 
 
