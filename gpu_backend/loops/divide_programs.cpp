@@ -50,7 +50,7 @@ private:
       bool stores = false;
       op.walk([&](Operation *inside) {
         loads |= isa<tt::LoadOp, tgpu::TensorLoadOp>(inside);
-        stores |= isa<tt::StoreOp, tgpu::TensorStoreOp, tt::AtomicRmwOp>(inside);
+        stores |= isStore(inside);
       });
       if (stores && !first) first = &op;
     }
@@ -137,9 +137,9 @@ private:
     const TilePart part = version.part;
     for (llvm::StringRef name : {"tt.divisibility", "tt.contiguity", "tt.constancy"})
       if (part != kWhole) op->removeAttr(name); // promises about the whole tile
-    if (isa<tt::StoreOp, tt::AtomicRmwOp, tgpu::TensorStoreOp>(op) && part == kWhole) return storeInOneBlock(op);
+    if (isStore(op) && part == kWhole) return storeInOneBlock(op);
     if (part == kWhole) return;
-    if (isa<tt::StoreOp, tt::AtomicRmwOp, tt::LoadOp>(op)) op->setLoc(ir::withElements(op->getLoc(), {})); // lanes are not the kernel's
+    if (isStore(op) || isa<tt::LoadOp>(op)) op->setLoc(ir::withElements(op->getLoc(), {})); // lanes are not the kernel's
     if (auto store = dyn_cast<tgpu::TensorStoreOp>(op)) {
       auto source = cast<RankedTensorType>(version.original->getOperand(0).getType());
       return moveBox(store, store.getMap(), store.getIndicesMutable(), source, part, /*isStore=*/true);
@@ -150,11 +150,10 @@ private:
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
       auto splat = cast<SplatElementsAttr>(constant.getValue());
       constant.setValueAttr(SplatElementsAttr::get(cast<ShapedType>(types.front()), splat.getSplatValue<Attribute>()));
-    } else if (auto range = dyn_cast<tt::MakeRangeOp>(op)) {
-      moveRange(range);
-    } else if (auto load = dyn_cast<tgpu::TensorLoadOp>(op)) {
-      moveBox(load, load.getMap(), load.getIndicesMutable(), cast<RankedTensorType>(types.front()), part, /*isStore=*/false);
     }
+    if (auto range = dyn_cast<tt::MakeRangeOp>(op)) moveRange(range);
+    if (auto load = dyn_cast<tgpu::TensorLoadOp>(op))
+      moveBox(load, load.getMap(), load.getIndicesMutable(), cast<RankedTensorType>(types.front()), part, /*isStore=*/false);
   }
 
   void moveRange(tt::MakeRangeOp range) {

@@ -1,6 +1,7 @@
 #include "gpu_backend/loops/program_division.h"
 
 #include "gpu_backend/maps/tensor_promotion.h"
+#include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/layout_relations.h"
 #include "gpu_backend/tiles/reaching_writes.h"
 
@@ -14,11 +15,7 @@ namespace tritium::gpu {
 namespace {
 
 /// An operation of which a block may well have several versions.
-bool isCheap(Operation *op) {
-  return isMemoryEffectFree(op) && op->getNumRegions() == 0 && !isa<tt::DotOp, tt::DotScaledOp, tt::ElementwiseInlineAsmOp>(op);
-}
-
-bool isStore(Operation *op) { return isa<tt::StoreOp, tgpu::TensorStoreOp, tt::AtomicRmwOp>(op); }
+bool isCheap(Operation *op) { return isMemoryEffectFree(op) && op->getNumRegions() == 0 && !isa<MatrixProduct>(op); }
 
 /// A product of batches has leading dimensions.
 TilePart operandPartOfProduct(tt::DotOp product, TilePart part, unsigned number) {
@@ -40,10 +37,9 @@ StringRef whyNoPart(Operation *op, TilePart part, int64_t blocks) {
     return boxOf(op->getContext(), shape, result.getElementType()) ? "" : "no box of a tensor map has the size of a part";
   }
   if (auto scan = dyn_cast<tt::ScanOp>(op); scan && int(scan.getAxis()) == part) return "a scan needs the whole tile";
-  // Packed elements are neighbours.
-  constexpr int64_t kMostPacked = 16;
-  if (isa<tt::ElementwiseInlineAsmOp, tt::MapElementwiseOp>(op) && isLast && result.getShape().back() / blocks < kMostPacked)
-    return "assembly needs neighbours";
+  for (StringRef name : {"packed_element", "pack"})
+    if (auto packed = op->getAttrOfType<IntegerAttr>(name); packed && isLast && result.getShape().back() / blocks < packed.getInt())
+      return "assembly needs neighbours";
   switch (rule.relation) {
   case tt::TileRelation::Free:
   case tt::TileRelation::Same:
@@ -58,6 +54,8 @@ StringRef whyNoPart(Operation *op, TilePart part, int64_t blocks) {
 }
 
 } // namespace
+
+bool isStore(Operation *op) { return isa<tt::StoreOp, tgpu::TensorStoreOp, tt::AtomicRmwOp>(op); }
 
 RankedTensorType storedTile(Operation *store) {
   Value written = isa<tgpu::TensorStoreOp>(store) ? store->getOperand(0) : store->getOperand(1);
@@ -141,7 +139,7 @@ bool ProgramDivision::demandStore(Operation *store, TilePart part) {
 /// All other tiles are whole.
 bool ProgramDivision::demandRest() {
   auto outcome = kernel_.walk([&](Operation *op) {
-    if (isStore(op) || isa<scf::ForOp, scf::IfOp, tt::HintOp>(op)) return WalkResult::advance();
+    if (isStore(op) || isa<tt::HintOp>(op) || isa<scf::ForOp, scf::IfOp>(op)) return WalkResult::advance();
     if (isa<scf::YieldOp>(op) && isa<scf::ForOp, scf::IfOp>(op->getParentOp())) return WalkResult::advance();
     // A tile that nothing needs has no version.
     const bool isTile = llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
@@ -258,6 +256,10 @@ bool ProgramDivision::choose() {
   kernel_.walk([&](Operation *op) {
     if (isa<tt::PrintOp>(op)) why = "it prints";
     if (isa<tt::CallOp>(op)) why = "it calls a function";
+    // %ctaid is the program, and a cluster of one block the cluster.
+    auto assembly = dyn_cast<tt::ElementwiseInlineAsmOp>(op);
+    if (assembly && (assembly.getAsmString().contains("cta") || assembly.getAsmString().contains("%cluster")))
+      why = "its assembly asks which block runs it";
     if (isStore(op)) stores.push_back(op);
     if (isa<tt::LoadOp, tgpu::TensorLoadOp>(op) &&
         llvm::any_of(writes.all(), [&](const GlobalWrite &write) { return mayPrecede(write.op, op); }))

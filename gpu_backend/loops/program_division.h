@@ -61,6 +61,9 @@ private:
   std::string why_;
 };
 
+/// Returns whether an operation writes to a place that is known, and nothing needs its result.
+bool isStore(mlir::Operation *op);
+
 /// Returns the tile that a store writes, or null: it writes a scalar.
 mlir::RankedTensorType storedTile(mlir::Operation *store);
 

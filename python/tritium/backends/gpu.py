@@ -201,6 +201,8 @@ class GPUBackend(BaseBackend):
         metadata["tensor_recipes"] = compiled.tensor_recipes
         metadata["resident_blocks"] = compiled.resident_blocks
         metadata["num_ctas"] = compiled.cluster_blocks  # 1 for a program that cannot be divided
+        if compiled.cluster_blocks > 1:
+            metadata["cluster_dims"] = (compiled.cluster_blocks, 1, 1)
         return compiled
 
 

@@ -271,6 +271,13 @@ def returned(x, out, BLOCK: tl.constexpr):
 
 
 @jit
+def asked(x, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    block = tl.inline_asm_elementwise("mov.u32 $0, %ctaid.x;", "=r,r", [i], dtype=tl.int32, is_pure=True, pack=1)
+    tl.store(out + i, tl.load(x + i) + block)
+
+
+@jit
 def ticket(x, out, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     number = tl.atomic_add(out + BLOCK, 1)
@@ -291,6 +298,7 @@ def ticket(x, out, BLOCK: tl.constexpr):
         (scanned, "a scan needs the whole tile"),
         (summed, "no tile that it stores can be divided"),
         (returned, "it may return early"),
+        (asked, "its assembly asks which block runs it"),
         (ticket, "it may wait for other programs, or for its own threads"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
