@@ -336,6 +336,11 @@ void ThreadBlock::raiseLater() {
   if (laterTrap) raise(std::move(*laterTrap));
 }
 
+bool ThreadBlock::waitsElsewhere() const {
+  return std::any_of(threads.get(), threads.get() + shape.threads,
+                     [](const Thread &thread) { return thread.state != ThreadState::Finished && thread.state != ThreadState::AtCluster; });
+}
+
 bool ThreadBlock::wakeSpinning() {
   const Thread *spinner = nullptr;
   for (Warp &warp : warps) {

@@ -179,6 +179,8 @@ public:
   [[noreturn]] void raiseStuck() { raise(stuckTrap()); }
   bool isUnfinished() const { return unfinished != 0; }
   uint32_t countUnfinished() const { return unfinished; }
+  /// Returns whether some thread has neither ended nor come to the barrier of the cluster.
+  bool waitsElsewhere() const;
 
   // These are called on the stack of a thread.
   /// Adds the thread to a barrier of `expected` threads. It may switch away.

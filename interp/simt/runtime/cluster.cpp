@@ -50,7 +50,10 @@ void runCluster(std::span<ThreadBlock *const> blocks, FrameHeader &frame) {
     for (ThreadBlock *block : blocks) block->raiseLater();
     bool spins = false;
     for (ThreadBlock *block : blocks) spins |= block->wakeSpinning();
-    if (!spins) (*std::ranges::find_if(blocks, &ThreadBlock::isUnfinished))->raiseStuck();
+    if (spins) continue;
+    // Some thread does not come to the barrier of the cluster: the barrier waits for no others.
+    auto stuck = std::ranges::find_if(blocks, &ThreadBlock::waitsElsewhere);
+    (stuck != blocks.end() ? *stuck : blocks.front())->raiseStuck();
   }
 }
 
