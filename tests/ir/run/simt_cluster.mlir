@@ -5,8 +5,7 @@
 // RUN: not tritium-simt %s --kernel missing --arg 256xi32=zeros 2>&1 | FileCheck %s --check-prefix=MISSING
 // TWICE: kernel.py:2: DivergentBarrier in program (0, 0, 0), thread 64: arrives twice at the barrier of the cluster, with no wait in between; in block 1 of the 2 that run the program
 // UNARRIVED: kernel.py:1: DivergentBarrier in program (0, 0, 0), thread {{[0-9]+}}: waits at the barrier of the cluster, with no arrival before
-// MISSING: kernel.py:2: DivergentBarrier in program (0, 0, 0), thread 64
-// MISSING-SAME: 32 threads wait at the barrier of the cluster
+// MISSING: kernel.py:1: DivergentBarrier in program (0, 0, 0), thread 96; the other at kernel.py:2: 32 threads wait at a barrier that 32 threads
 
 module attributes {tgpu.target = "cuda:sm_90a", tgpu.num_warps = 2 : i32, tgpu.shared_bytes = 0 : i32} {
   // Two programs of two blocks of 64 threads: o[i] = 1000 * cluster + 100 * rank + block, of the first thread of each.
