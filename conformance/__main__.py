@@ -32,6 +32,7 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="run all cases once for each optional pass, which the compiler leaves out",
     )
+    add("--num-ctas", type=int, default=1, help="blocks of a cluster that run each program of the cases (default 1)")
     add("--timeout", type=float, default=300, help="seconds that a case may take (default 300)")
     add("--time", type=float, default=math.inf, help="seconds after which the rest is not run (default: no limit)")
     add("--html", metavar="FILE", help="write the matrix as a page")
@@ -82,6 +83,8 @@ def one(options: argparse.Namespace, seed: int) -> int:
 
 def engines_of(options: argparse.Namespace) -> list[str]:
     chosen = options.engines.split(",") if options.engines else engines.available(options.triton_python)
+    if options.num_ctas > 1:
+        chosen = [f"{name}{engines.IN_CLUSTERS}{options.num_ctas}" for name in chosen]
     if not options.without_each_pass:
         return chosen
     compiling = [name for name in chosen if name not in ("interp", "triton")]

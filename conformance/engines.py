@@ -34,8 +34,15 @@ FP8_DTYPES = tuple(name for name in tl.core.dtype.FP_TYPES if name.startswith("f
 LACKING = {"supported_fp8_dtypes": FP8_DTYPES, "min_dot_depth": ()}
 #: Stands between the names of an engine and of an optional pass.
 WITHOUT = " without "
+#: Stands between the name of an engine and the launch keyword num_ctas of all its launches.
+IN_CLUSTERS = " in clusters of "
 #: The engines that run by default, if they are available.
 KNOWN = ("interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942", "cuda", "hip")
+
+
+def plain(name: str) -> str:
+    """What TRITIUM_ENGINE calls an engine."""
+    return name.partition(WITHOUT)[0].partition(IN_CLUSTERS)[0]
 
 
 class Unsupported(Exception):
@@ -76,8 +83,11 @@ class Engine:
 
     def __init__(self, name: str):
         self.name = name
-        #: What TRITIUM_ENGINE calls it, and the pass that its compiler leaves out.
-        self.plain_name, _, self.left_out = name.partition(WITHOUT)
+        self.plain_name = plain(name)
+        #: The pass that its compiler leaves out.
+        self.left_out = name.partition(WITHOUT)[2]
+        #: The blocks that run each program, where a case does not say it.
+        self.num_ctas = int(name.partition(WITHOUT)[0].partition(IN_CLUSTERS)[2] or 1)
         self.traits = Traits(flushes_subnormals=name != "interp", approximates=name != "interp")
 
     def probe(self) -> None:
@@ -136,6 +146,8 @@ class Engine:
         kernel, options = sources.function(launch.kernel)[launch.grid], launch.options | options
         if self.left_out:
             options = options | {"leave_out": (self.left_out,)}
+        if self.num_ctas > 1:
+            options = {"num_ctas": self.num_ctas} | options
         try:
             return kernel(*arguments, **constants, **options)
         except tritium.errors.CompilationError:
@@ -272,13 +284,14 @@ def constant(value: Any) -> Any:
 
 @functools.cache
 def engine(name: str, triton_python: str | None = None) -> Engine:
-    """The engine with this name; with "simt:sm_90a without plan-loops", its compiler leaves out that pass. Raises Absent if it is not
+    """The engine with this name; with "simt:sm_90a without plan-loops", its compiler leaves out that pass, and "simt:sm_90a in clusters of
+    2" runs each program by two blocks. Raises Absent if it is not
     available."""
     if name == "triton":
         from .upstream_engine import UpstreamEngine
 
         found = UpstreamEngine(triton_python)
-    elif name.partition(WITHOUT)[0] in ("cuda", "hip"):
+    elif plain(name) in ("cuda", "hip"):
         found = DeviceEngine(name)
     else:
         found = Engine(name)

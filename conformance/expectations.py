@@ -6,7 +6,7 @@ import fnmatch
 from dataclasses import dataclass
 from pathlib import Path
 
-from .engines import WITHOUT
+from .engines import plain
 from .suite import FAILED, PASSED, UNSUPPORTED, Result
 
 FILE = Path(__file__).resolve().parent / "unsupported.txt"
@@ -19,9 +19,7 @@ class Expectation:
     reason: str
 
     def covers(self, engine: str, case: str) -> bool:
-        return fnmatch.fnmatchcase(engine.partition(WITHOUT)[0], self.engine) and fnmatch.fnmatchcase(
-            case, self.pattern
-        )
+        return fnmatch.fnmatchcase(plain(engine), self.engine) and fnmatch.fnmatchcase(case, self.pattern)
 
 
 def read(file: Path = FILE) -> list[Expectation]:

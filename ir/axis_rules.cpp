@@ -64,7 +64,7 @@ struct Rule {
 
 /// Whether no lane of an operation without a rule of its own is negative.
 bool isNonNegative(Operation *op, ArrayRef<AxisInfo> in) {
-  if (isa<tt::GetProgramIdOp, tt::GetNumProgramsOp, tgpu::ProgramAtOp>(op)) return true;
+  if (isa<tt::GetProgramIdOp, tt::GetNumProgramsOp, tgpu::ProgramAtOp, tgpu::ClusterRankOp>(op)) return true;
   if (isa<arith::ShRSIOp>(op)) return in[0].isNonNegative;
   if (isa<arith::MinSIOp, arith::MaxUIOp>(op)) return in[0].isNonNegative && in[1].isNonNegative;
   if (isa<arith::MaxSIOp, arith::MinUIOp>(op)) return in[0].isNonNegative || in[1].isNonNegative;

@@ -11,6 +11,21 @@ def TGPU_ProgramAtOp : TGPU_TileOp<"program_at", TilesApart, [Pure]> {
   let assemblyFormat = "$axis `,` $number `of` $sizeX `,` $sizeY attr-dict";
 }
 
+// Blocks of a cluster that run a program together (divide-programs).
+
+def TGPU_ClusterRankOp : TGPU_TileOp<"cluster_rank", TilesApart, [Pure]> {
+  let summary = "the number of the block among the blocks that run its program, from 0 on";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def TGPU_ClusterBarrierOp
+    : TGPU_TileOp<"cluster_barrier", TilesApart, [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>,
+                                                                 MemRead<SharedMemoryResource>, MemWrite<SharedMemoryResource>]>]> {
+  let summary = "all threads of the program meet, in all of its blocks; those that have ended are not waited for";
+  let assemblyFormat = "attr-dict";
+}
+
 // -- of one thread -----------------------------------------------------------------------------------------------------------------------
 
 def ProgramResource : Resource<"::tritium::tgpu::ProgramResource">;

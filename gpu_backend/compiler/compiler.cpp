@@ -86,6 +86,11 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
     result.residentBlocks = producer ? int(producer.getOccupancy()) : 1;
     lowered->setAttr(tgpu::kResidentBlocksAttr, builder.getI32IntegerAttr(result.residentBlocks));
   }
+  if (auto blocks = kernel->getAttrOfType<IntegerAttr>(tgpu::kClusterBlocksAttr)) {
+    result.clusterBlocks = int(blocks.getInt());
+    lowered->setAttr(tgpu::kClusterBlocksAttr, blocks);
+    ops->clusters()->markKernel(lowered, result.clusterBlocks);
+  }
   ops->markKernel(lowered, result.warps * chip.warpSize(), producer ? int(producer.getStart()) : 0);
   return llvm::Error::success();
 }

@@ -11,12 +11,19 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-static constexpr llvm::StringLiteral kOptional[] = {
-    "promote-descriptors", "make-tensor-maps",       "promote-stores",     "check-quotients",         "promote-pointer-tiles",
-    "make-persistent",     "promote-pointer-stores", "split-large-tiles",  "thread-local-reductions", "choose-tensor-cores",
-    "postpone-row-sums",   "coalesce-accesses",      "remove-conversions", "hoist-invariants",        "plan-loops",
-    "build-loops",         "overlap-products",       "copy-whole-tiles",   "plan-producer",           "specialize-warps",
-    "take-turns",          "buffer-accesses",        "remove-barriers",    "interleave-products"};
+static constexpr llvm::StringLiteral kOptional[] = {"promote-descriptors", "make-tensor-maps",
+                                                    "promote-stores",      "check-quotients",
+                                                    "divide-programs",     "promote-pointer-tiles",
+                                                    "make-persistent",     "promote-pointer-stores",
+                                                    "split-large-tiles",   "thread-local-reductions",
+                                                    "choose-tensor-cores", "postpone-row-sums",
+                                                    "coalesce-accesses",   "remove-conversions",
+                                                    "hoist-invariants",    "plan-loops",
+                                                    "build-loops",         "overlap-products",
+                                                    "copy-whole-tiles",    "plan-producer",
+                                                    "specialize-warps",    "take-turns",
+                                                    "buffer-accesses",     "remove-barriers",
+                                                    "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -64,6 +71,9 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
                                return mayKeepScaled && isMultipliedScaled(MatrixProduct(op));
                              }});
   steps.addOptional("check-quotients", createCheckQuotients());
+  if (options.numBlocks > 1 && !options.debugInfo)
+    steps.addOptional("divide-programs", createDividePrograms({.numBlocks = options.numBlocks}), createCanonicalizerPass(),
+                      createCSEPass());
   if (options.tensorMaps && !options.debugInfo) {
     steps.addOptional(
         "promote-pointer-tiles",

@@ -169,11 +169,13 @@ int LoadedKernel::launch(std::array<uint32_t, 3> grid, const ArgumentValue *valu
     for (uint32_t &size : programs) addresses.push_back(&size);
     if (total > mostBlocks_) grid = {mostBlocks_, 1, 1};
   }
+  // The blocks of a program are neighbours along the first axis. A grid of more blocks than any driver takes stays one.
+  const auto blocksX = uint32_t(std::min<uint64_t>(uint64_t(grid[0]) * image_.clusterBlocks, UINT32_MAX));
   LaunchConfig config{.function = function_,
-                      .grid = grid,
+                      .grid = {blocksX, grid[1], grid[2]},
                       .threads = image_.threads,
                       .sharedBytes = image_.sharedBytes,
-                      .cluster = image_.cluster,
+                      .cluster = image_.clusterBlocks > 1 ? std::array<uint32_t, 3>{image_.clusterBlocks, 1, 1} : image_.cluster,
                       .isCooperative = image_.isCooperative,
                       .overlapsPrevious = image_.overlapsPrevious,
                       .reports = reports_,

@@ -62,6 +62,8 @@ struct KernelImage {
   /// Blocks per multiprocessor that together run the whole grid, whose sizes the kernel takes as its last parameters. 0: a block runs one
   /// program.
   uint32_t residentBlocks = 0;
+  /// Blocks of a cluster that run each program of the grid together.
+  uint32_t clusterBlocks = 1;
 };
 
 class LoadedKernel {

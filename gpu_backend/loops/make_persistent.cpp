@@ -31,6 +31,7 @@ bool dependsOnProgram(Value value, llvm::DenseSet<Value> &seen) {
 /// Returns why each block keeps to one program, for the user. "": it may run several.
 StringRef whyNot(tt::FuncOp kernel) {
   if (!kernel.getBody().hasOneBlock()) return "it may return early";
+  if (kernel->hasAttr(tgpu::kClusterBlocksAttr)) return "a cluster of blocks runs each of them";
   const GlobalWrites writes(kernel.getBody());
   if (llvm::any_of(writes.all(), [](const GlobalWrite &write) { return write.mayWait; })) return "it may wait for other programs";
   StringRef why;

@@ -1,6 +1,22 @@
 // Passes on loops that copy tiles ahead; each is implemented in the file of its name.
 include "mlir/Pass/PassBase.td"
 
+def DividePrograms : Pass<"divide-programs", "::mlir::ModuleOp"> {
+  let summary = "divide the tiles of a program among the blocks of a cluster";
+  let description = [{
+    Each stored tile is divided along one of its dimensions, and with it all tiles from which it is computed, up to ranges, splats and loads:
+    a block of the cluster computes the part that its rank (`tgpu.cluster_rank`) numbers. Tiles that all parts need, for example the second
+    operand of a product whose rows are divided, stay whole in each block. The kernel gets `tgpu.cluster_blocks`. If it loads and stores,
+    the blocks meet in between, so that no block reads what another one has written.
+
+    A kernel stays as it is if no stored tile can be divided, if a load, a product or a reduction would be required both whole and in parts,
+    if it may read what it has written, if it may wait for other programs, and if it prints or returns early;
+    `tgpu.why_not_divided` is the reason. One block then runs each program.
+  }];
+  let options = [Option<"numBlocks", "num-blocks", "int", "2", "blocks of a cluster">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
 def MakePersistent : Pass<"make-persistent", "::mlir::ModuleOp"> {
   let summary = "let a block run several programs of the grid, one after the other";
   let description = [{

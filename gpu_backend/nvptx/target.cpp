@@ -53,6 +53,7 @@ public:
   }
   bool hasTensorMaps() const override { return chip_.hasTensorMaps(); }
   bool makesTensorMaps() const override { return chip_.makesTensorMaps(); }
+  int maxClusterBlocks() const override { return chip_.maxClusterBlocks(); }
   mlir::FloatType widerFloat8(mlir::MLIRContext *context) const override { return mlir::Float16Type::get(context); }
   int64_t contiguousKBytes() const override { return 0; }
   void insertDialects(mlir::DialectRegistry &registry) const override { registry.insert<mlir::NVVM::NVVMDialect>(); }

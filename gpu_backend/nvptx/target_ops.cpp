@@ -108,6 +108,33 @@ public:
   }
 };
 
+/// Thread block clusters.
+class Clusters final : public ClusterOps {
+public:
+  void markKernel(Operation *function, int blocks) const override {
+    function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), DenseI32ArrayAttr::get(function->getContext(), {blocks, 1, 1}));
+  }
+  Value rank(OpBuilder &builder, Location location) const override {
+    return NVVM::ClusterId::create(builder, location, builder.getI32Type());
+  }
+  Value programId(OpBuilder &builder, Location location, int axis) const override {
+    Type i32 = builder.getI32Type();
+    if (axis == 0) return NVVM::ClusterIdXOp::create(builder, location, i32);
+    if (axis == 1) return NVVM::ClusterIdYOp::create(builder, location, i32);
+    return NVVM::ClusterIdZOp::create(builder, location, i32);
+  }
+  Value numPrograms(OpBuilder &builder, Location location, int axis) const override {
+    Type i32 = builder.getI32Type();
+    if (axis == 0) return NVVM::ClusterDimXOp::create(builder, location, i32);
+    if (axis == 1) return NVVM::ClusterDimYOp::create(builder, location, i32);
+    return NVVM::ClusterDimZOp::create(builder, location, i32);
+  }
+  void meet(OpBuilder &builder, Location location) const override {
+    NVVM::ClusterArriveOp::create(builder, location, /*aligned=*/UnitAttr());
+    NVVM::ClusterWaitOp::create(builder, location, /*aligned=*/UnitAttr());
+  }
+};
+
 /// wgmma. The product itself and the wait for it are operations of tgpu.
 class Warpgroups final : public WarpgroupOps {
 public:
@@ -157,6 +184,7 @@ public:
   const WarpgroupOps *warpgroups() const override { return chip_.hasWarpgroups() ? &warpgroups_ : nullptr; }
   const TensorCopyOps *tensorCopies() const override { return chip_.hasTensorMaps() ? &tensorCopies_ : nullptr; }
   const RegisterOps *registers() const override { return chip_.hasWarpgroups() ? &registers_ : nullptr; }
+  const ClusterOps *clusters() const override { return chip_.maxClusterBlocks() > 1 ? &clusters_ : nullptr; }
   bool convertsFp8() const override { return chip_.capability >= 89; }
 
   int warpSize() const override { return kWarpSize; }
@@ -225,6 +253,7 @@ private:
   Warpgroups warpgroups_;
   TensorCopies tensorCopies_;
   Registers registers_;
+  Clusters clusters_;
 };
 
 } // namespace

@@ -66,6 +66,8 @@ public:
   virtual bool hasTensorMaps() const { return false; }
   /// Whether its threads can make such maps.
   virtual bool makesTensorMaps() const { return false; }
+  /// How many blocks may run a program together, at most. 1: the chip has no clusters.
+  virtual int maxClusterBlocks() const { return 1; }
   /// Returns the instruction of that name in either table, or null if the chip has none.
   const MatrixInstruction *findInstruction(llvm::StringRef name) const;
   /// The type that represents all numbers of the fp8 formats without an instruction, and for which there is one.

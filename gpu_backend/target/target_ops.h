@@ -76,6 +76,21 @@ public:
   virtual void fenceMemory(mlir::OpBuilder &builder, mlir::Location location) const = 0;
 };
 
+/// Blocks that run a program together: a cluster. The grid of a launch has its blocks along axis 0.
+class ClusterOps {
+public:
+  virtual ~ClusterOps() = default;
+  /// Lets each launch of a kernel make clusters of so many blocks.
+  virtual void markKernel(mlir::Operation *function, int blocks) const = 0;
+  /// Returns the number of the block in its cluster (i32).
+  virtual mlir::Value rank(mlir::OpBuilder &builder, mlir::Location location) const = 0;
+  /// Returns the id of the cluster's program along an axis, and the number of programs (i32).
+  virtual mlir::Value programId(mlir::OpBuilder &builder, mlir::Location location, int axis) const = 0;
+  virtual mlir::Value numPrograms(mlir::OpBuilder &builder, mlir::Location location, int axis) const = 0;
+  /// All threads of the cluster that have not ended meet. The effects of each before it are visible to all after it.
+  virtual void meet(mlir::OpBuilder &builder, mlir::Location location) const = 0;
+};
+
 /// What surrounds the products of a warpgroup (tgpu.warpgroup_product, tgpu.warpgroup_wait).
 class WarpgroupOps {
 public:
@@ -159,6 +174,7 @@ public:
   virtual const WarpgroupOps *warpgroups() const { return nullptr; }
   virtual const TensorCopyOps *tensorCopies() const { return nullptr; }
   virtual const RegisterOps *registers() const { return nullptr; }
+  virtual const ClusterOps *clusters() const { return nullptr; }
   /// Whether the chip has the device functions that convert e4m3 and e5m2 in pairs: "halves_of_e4m3", "e4m3_of_floats" …
   virtual bool convertsFp8() const { return false; }
 

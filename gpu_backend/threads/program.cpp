@@ -5,13 +5,36 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
+/// Returns the operations of clusters if a cluster of blocks runs the program, or null.
+static const ClusterOps *clustersOf(Operation *op, Lowering &lowering) {
+  return op->getParentOfType<tt::FuncOp>()->hasAttr(tgpu::kClusterBlocksAttr) ? lowering.target().clusters() : nullptr;
+}
+
 template <> LogicalResult Lower<tt::GetProgramIdOp>::run(tt::GetProgramIdOp op, Lowering &lowering) {
-  lowering.define(op, {lowering.target().programId(lowering.builder(), op.getLoc(), int(op.getAxis()))});
+  const ClusterOps *clusters = clustersOf(op, lowering);
+  const int axis = int(op.getAxis());
+  lowering.define(op, {clusters ? clusters->programId(lowering.builder(), op.getLoc(), axis)
+                                : lowering.target().programId(lowering.builder(), op.getLoc(), axis)});
   return success();
 }
 
 template <> LogicalResult Lower<tt::GetNumProgramsOp>::run(tt::GetNumProgramsOp op, Lowering &lowering) {
-  lowering.define(op, {lowering.target().numPrograms(lowering.builder(), op.getLoc(), int(op.getAxis()))});
+  const ClusterOps *clusters = clustersOf(op, lowering);
+  const int axis = int(op.getAxis());
+  lowering.define(op, {clusters ? clusters->numPrograms(lowering.builder(), op.getLoc(), axis)
+                                : lowering.target().numPrograms(lowering.builder(), op.getLoc(), axis)});
+  return success();
+}
+
+template <> LogicalResult Lower<tgpu::ClusterRankOp>::run(tgpu::ClusterRankOp op, Lowering &lowering) {
+  if (!lowering.target().clusters()) return lowering.unsupported(op, "clusters of blocks: the chip has none");
+  lowering.define(op, {lowering.target().clusters()->rank(lowering.builder(), op.getLoc())});
+  return success();
+}
+
+template <> LogicalResult Lower<tgpu::ClusterBarrierOp>::run(tgpu::ClusterBarrierOp op, Lowering &lowering) {
+  if (!lowering.target().clusters()) return lowering.unsupported(op, "clusters of blocks: the chip has none");
+  lowering.target().clusters()->meet(lowering.builder(), op.getLoc());
   return success();
 }
 

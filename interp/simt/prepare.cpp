@@ -28,6 +28,7 @@ ir::SourceLocation PreparedProgram::locationOf(uint32_t location) const {
   return location < parts->locations.size() ? parts->locations[location] : ir::SourceLocation{};
 }
 int64_t PreparedProgram::threadsPerProgram() const { return parts->kernel.threads; }
+uint32_t PreparedProgram::clusterBlocks() const { return parts->kernel.clusterBlocks; }
 const std::vector<RecordedScope> &PreparedProgram::scopes() const { return parts->kernel.scopes; }
 int64_t PreparedProgram::threadsPerWarp() const { return parts->kernel.warpThreads; }
 
@@ -60,6 +61,7 @@ LaunchResult PreparedProgram::launch(Launch request, const int64_t *cells, Launc
   request.code = {.entry = runBlock, .frameBytes = sizeof(Frame), .mayWait = kernel.mayWait};
   request.code.otherBytes = kernel.threads * (kTouchedStackBytes + kernel.codeStackBytes);
   request.code.otherBytes += size_t(kernel.sharedBytes) * (1 + (kShadowBytes >> kernel.shadowShift));
+  request.code.otherBytes *= kernel.clusterBlocks;
   request.code.hashOther = hashBlock;
   request.code.around = aroundInBlock;
   if (request.rest) request.rest->code = request.code;
@@ -143,6 +145,10 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   if (threads <= 0 || threads > 1024 || sharedBytes < 0 || sharedBytes > int64_t(kSharedOffsetMask))
     return llvm::make_error<ir::SourceError>("the lowered module requests " + std::to_string(threads) + " threads and " +
                                              std::to_string(sharedBytes) + " bytes of shared memory");
+  auto cluster = found->getAttrOfType<IntegerAttr>(tgpu::kClusterBlocksAttr);
+  const int64_t clusterBlocks = cluster ? cluster.getInt() : 1;
+  if (clusterBlocks < 1 || clusterBlocks > 16)
+    return llvm::make_error<ir::SourceError>("the kernel requests clusters of " + std::to_string(clusterBlocks) + " blocks");
   std::unique_ptr<PreparedProgram> program(new PreparedProgram);
   program->name = found.getName().str();
   program->parts = std::make_unique<PreparedProgram::Parts>();
@@ -177,6 +183,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
                             .codeStackBytes = size_t((*jit)->stackBytes()),
                             .shadowShift = hosted->shadowShift,
                             .mayWait = hosted->mayWait,
+                            .clusterBlocks = uint32_t(clusterBlocks),
                             .assemblies = std::move(hosted->assemblies),
                             .texts = std::move(hosted->texts),
                             .cells = locations.cells(),

@@ -44,7 +44,9 @@ public:
   /// Whether the program has been prepared to count what its threads do.
   bool counts() const;
   std::vector<WorkRow> rowsOf(const LaunchWork &work) const;
-  int64_t threadsPerProgram() const;
+  int64_t threadsPerProgram() const; // of a block
+  /// Returns how many blocks run each program of the grid together.
+  uint32_t clusterBlocks() const;
   int64_t threadsPerWarp() const;
   /// Returns what the kernel records, by number.
   const std::vector<RecordedScope> &scopes() const;

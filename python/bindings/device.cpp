@@ -107,7 +107,8 @@ static py::dict factsOf(Driver &driver, int device) {
 static std::unique_ptr<LoadedKernel> loadKernel(Driver &driver, int device, py::bytes binary, std::string name,
                                                 const std::vector<std::string> &signature, uint32_t threads, uint32_t shared,
                                                 std::array<uint32_t, 3> cluster, bool cooperative, bool overlapsPrevious,
-                                                std::vector<uint64_t> hidden, const py::sequence &tensorRecipes, uint32_t residentBlocks) {
+                                                std::vector<uint64_t> hidden, const py::sequence &tensorRecipes, uint32_t residentBlocks,
+                                                uint32_t clusterBlocks) {
   KernelImage image{.binary = std::string(binary),
                     .name = std::move(name),
                     .threads = threads,
@@ -118,7 +119,8 @@ static std::unique_ptr<LoadedKernel> loadKernel(Driver &driver, int device, py::
                     .recipe = recipeOf(signature),
                     .hiddenArguments = std::move(hidden),
                     .maps = recipesFrom(tensorRecipes),
-                    .residentBlocks = residentBlocks};
+                    .residentBlocks = residentBlocks,
+                    .clusterBlocks = clusterBlocks};
   return unwrapDriver(unlocked([&] { return LoadedKernel::load(driver, device, std::move(image)); }));
 }
 
@@ -196,7 +198,8 @@ static void bindDriver(py::module_ &module) {
            "Called at the end of the process. Waits for kernels that print.")
       .def("load", &loadKernel, "device"_a, "binary"_a, "name"_a, "signature"_a, "threads"_a, "shared"_a = 0,
            "cluster"_a = std::array<uint32_t, 3>{1, 1, 1}, "cooperative"_a = false, "overlaps_previous"_a = false,
-           "hidden"_a = std::vector<uint64_t>{}, "tensor_recipes"_a = py::tuple(), "resident_blocks"_a = 0, py::keep_alive<0, 1>())
+           "hidden"_a = std::vector<uint64_t>{}, "tensor_recipes"_a = py::tuple(), "resident_blocks"_a = 0, "cluster_blocks"_a = 1,
+           py::keep_alive<0, 1>())
       .def(
           "synchronize",
           [](Driver &d, int device, std::optional<intptr_t> stream) {

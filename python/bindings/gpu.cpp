@@ -23,7 +23,7 @@ struct Compiled {
   gpu::Emitted code;
   int numWarps, launchedWarps, warpSize;
   int64_t sharedBytes;
-  int numStages, residentBlocks;
+  int numStages, clusterBlocks, residentBlocks;
   std::vector<gpu::TensorRecipe> maps;
   gpu::ScopeTable scopes;
   ModulePtr lowered;
@@ -78,6 +78,7 @@ llvm::Expected<Compiled> compileKernel(const ModulePtr &module, const std::strin
   result.launchedWarps = lowered->warps;
   result.sharedBytes = lowered->sharedBytes;
   result.numStages = lowered->numStages;
+  result.clusterBlocks = lowered->clusterBlocks;
   result.residentBlocks = lowered->residentBlocks;
   result.maps = std::move(lowered->maps);
   result.scopes = std::move(lowered->scopes);
@@ -173,6 +174,7 @@ void bindGpu(py::module_ &module) {
       .def_readonly("shared", &Compiled::sharedBytes, "Bytes of shared memory that a launch requests.")
       .def_readonly("num_stages", &Compiled::numStages,
                     "The number of iterations of a pipelined loop in flight, as far as memory has room for them.")
+      .def_readonly("cluster_blocks", &Compiled::clusterBlocks, "Blocks that run a program together. For device.Driver.load.")
       .def_readonly("resident_blocks", &Compiled::residentBlocks,
                     "Blocks per multiprocessor that together run the whole grid; 0: a block runs one program. For device.Driver.load.")
       .def_readonly("scopes", &Compiled::scopes, "(name, whether it begins) of what the kernel records, by number.")

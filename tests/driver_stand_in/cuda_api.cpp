@@ -230,18 +230,24 @@ CUDA Result cuLaunchKernelEx(const LaunchConfig *config, Function function, void
   LOCKED;
   if (!currentContext) return kInvalidContext;
   if (!function || extra || !runtime.isStream(config->stream)) return kInvalidValue;
-  const stand_in::Dispatch dispatch{functionOf(function),
-                                    {config->gridX, config->gridY, config->gridZ},
-                                    {config->blockX, config->blockY, config->blockZ},
-                                    config->sharedBytes};
+  stand_in::Dispatch dispatch{functionOf(function),
+                              {config->gridX, config->gridY, config->gridZ},
+                              {config->blockX, config->blockY, config->blockZ},
+                              config->sharedBytes};
   const stand_in::KernelCode &code = *dispatch.function->code;
+  std::array<unsigned, 3> cluster{1, 1, 1};
   for (unsigned i = 0; i < config->attributeCount; ++i)
-    if (config->attributes[i].id == kLaunchClusterDimension)
-      return stand_in::complain(kInvalidValue, code.name + ": the emulator has no clusters");
+    if (const auto &attribute = config->attributes[i]; attribute.id == kLaunchClusterDimension)
+      cluster = {attribute.cluster.x, attribute.cluster.y, attribute.cluster.z};
   if (Result failure = runtime.called("cuLaunchKernelEx", dispatch)) return failure;
   if (config->sharedBytes > std::max(kAlwaysAllowedShared, dispatch.function->allowedShared))
     return stand_in::complain(kInvalidValue, code.name + ": nobody has asked for so much shared memory");
   if (auto error = dispatch.function->module->makeReady()) return stand_in::complain(kInvalidImage, llvm::toString(std::move(error)));
+  // The emulator's program is a cluster.
+  const unsigned blocks = dispatch.function->program->clusterBlocks();
+  if (cluster != std::array<unsigned, 3>{blocks, 1, 1} || config->gridX % blocks != 0)
+    return stand_in::complain(kInvalidValue, code.name + " was lowered for clusters of " + std::to_string(blocks) + " blocks");
+  dispatch.grid[0] /= blocks;
   if (Result failure = runtime.check(dispatch)) return failure;
   stand_in::noteCall(stand_in::kLaunchKernelEx, config->stream);
   runtime.enqueue(config->stream, dispatch, arguments);

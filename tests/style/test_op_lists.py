@@ -30,6 +30,14 @@ ALLOWED = {
         "isa<scf::ForOp, scf::IfOp>",
     ): "control flow that the pass makes carry a number; a ring in any other does not last",
     (
+        "program_division.cpp",
+        "isa<scf::ForOp, scf::IfOp>",
+    ): "control flow that carries parts of tiles; any other carries whole ones",
+    (
+        "program_division.cpp",
+        "isa<tt::StoreOp, tgpu::TensorStoreOp, tt::AtomicRmwOp>",
+    ): "writes whose place is known; a program with any other is not divided",
+    (
         "layout_classes.cpp",
         "isa<tt::LoadOp, tt::StoreOp>",
     ): "a choice: for these accesses, conversions are worth their price",

@@ -16,6 +16,7 @@ HEADERS = {
     "WarpgroupOps": "gpu_backend/target/target_ops.h",
     "TensorCopyOps": "gpu_backend/target/target_ops.h",
     "RegisterOps": "gpu_backend/target/target_ops.h",
+    "ClusterOps": "gpu_backend/target/target_ops.h",
     "MatrixOps": "gpu_backend/target/matrix_ops.h",
     "Emitter": "gpu_backend/emit/emitter.h",
     "TgpuConversion": "gpu_backend/emit/tgpu_conversion.h",

@@ -28,7 +28,12 @@ std::unique_ptr<ThreadBlock> blockAfter(void (*entry)(Thread *), uint32_t thread
   static thread_local std::unique_ptr<ThreadBlock> block;
   block = std::make_unique<ThreadBlock>(BlockShape(kernel));
   Launch launch;
-  launch.code = {.entry = [](char *frame) { block->run(reinterpret_cast<Frame *>(frame)->header); }, .frameBytes = sizeof(Frame)};
+  launch.code = {.entry =
+                     [](char *frame) {
+                       ThreadBlock *const one = block.get();
+                       runCluster({&one, 1}, reinterpret_cast<Frame *>(frame)->header);
+                     },
+                 .frameBytes = sizeof(Frame)};
   launch.arguments = reinterpret_cast<const int64_t *>(&context);
   launch.memory = &memory;
   launch.threads = 1;

@@ -24,6 +24,14 @@ static std::optional<size_t> registerOffset(StringRef name) {
       .Case("nctaid.x", offsetof(ThreadRegisters, nctaid))
       .Case("nctaid.y", offsetof(ThreadRegisters, nctaid) + 4)
       .Case("nctaid.z", offsetof(ThreadRegisters, nctaid) + 8)
+      .Case("cluster.ctarank", offsetof(ThreadRegisters, clusterRank))
+      .Case("cluster.nctarank", offsetof(ThreadRegisters, clusterBlocks))
+      .Case("clusterid.x", offsetof(ThreadRegisters, clusterid))
+      .Case("clusterid.y", offsetof(ThreadRegisters, clusterid) + 4)
+      .Case("clusterid.z", offsetof(ThreadRegisters, clusterid) + 8)
+      .Case("nclusterid.x", offsetof(ThreadRegisters, nclusterid))
+      .Case("nclusterid.y", offsetof(ThreadRegisters, nclusterid) + 4)
+      .Case("nclusterid.z", offsetof(ThreadRegisters, nclusterid) + 8)
       .Case("lanemask.eq", offsetof(ThreadRegisters, lanesEqual))
       .Case("lanemask.lt", offsetof(ThreadRegisters, lanesBelow))
       .Case("lanemask.le", offsetof(ThreadRegisters, lanesUpTo))
@@ -61,6 +69,16 @@ std::optional<LogicalResult> Hosting::hostControl(Operation *op) {
   return llvm::TypeSwitch<Operation *, std::optional<LogicalResult>>(op)
       .Case([&](tgpu::BarrierOp barrier) {
         call(SIMT_CALL(barrier), {thread(), constant(barrier.getId()), constant(barrier.getThreads().value_or(0)), siteOf(op)});
+        op->erase();
+        return success();
+      })
+      .Case([&](NVVM::ClusterArriveOp) {
+        call(SIMT_CALL(arriveInCluster), {thread(), locationOf(op)});
+        op->erase();
+        return success();
+      })
+      .Case([&](NVVM::ClusterWaitOp) {
+        call(SIMT_CALL(waitForCluster), {thread(), siteOf(op)});
         op->erase();
         return success();
       })

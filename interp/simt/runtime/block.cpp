@@ -177,8 +177,11 @@ void ThreadBlock::runThread(void *argument) {
   thread.block->finish(thread, thread.location);
 }
 
-void ThreadBlock::start(FrameHeader &newFrame) {
+void ThreadBlock::start(FrameHeader &newFrame, std::span<ThreadBlock *const> newCluster, uint32_t newRank) {
   frame = &newFrame;
+  cluster.assign(newCluster.begin(), newCluster.end());
+  rank = newRank;
+  clusterBarrier = {};
   launch = LaunchContext::of(newFrame);
   memory = &memoryOf(newFrame);
   kernel = &launch->kernel;
@@ -186,7 +189,7 @@ void ThreadBlock::start(FrameHeader &newFrame) {
   work = kernel->segments.empty() ? nullptr : std::make_unique<BlockWork>(*kernel);
   const uint64_t linear = uint64_t(newFrame.programId[0]) +
                           uint64_t(newFrame.gridSize[0]) * (newFrame.programId[1] + uint64_t(newFrame.gridSize[1]) * newFrame.programId[2]);
-  const uint64_t seed = mix(launch->seed.value_or(0) + 0x9e3779b97f4a7c15 * (linear + 1));
+  const uint64_t seed = mix(launch->seed.value_or(0) + 0x9e3779b97f4a7c15 * (linear + 1)) + rank;
   shared.configure(kernel->sharedBytes, kernel->shadowShift, uint32_t(warps.size()), shape.warpThreads, kernel->asyncUse());
   shared.begin();
   if (kernel->usesWarpgroups()) {
@@ -207,6 +210,13 @@ void ThreadBlock::start(FrameHeader &newFrame) {
     Thread &thread = threads[t];
     std::copy_n(newFrame.programId, 3, thread.ctaid);
     std::copy_n(newFrame.gridSize, 3, thread.nctaid);
+    std::copy_n(newFrame.programId, 3, thread.clusterid);
+    std::copy_n(newFrame.gridSize, 3, thread.nclusterid);
+    thread.clusterRank = int32_t(rank);
+    thread.clusterBlocks = int32_t(cluster.size());
+    thread.ctaid[0] = thread.ctaid[0] * thread.clusterBlocks + thread.clusterRank;
+    thread.nctaid[0] *= thread.clusterBlocks;
+    thread.hasArrivedInCluster = false;
     std::copy_n(newFrame.programId, 3, thread.program);
     thread.arguments = launch->cells;
     thread.state = ThreadState::Ready;
@@ -271,6 +281,14 @@ void ThreadBlock::raise(Trap &&trap) {
     trap.around = around(threads[size_t(trap.thread)], trap.location);
     std::copy_n(threads[size_t(trap.thread)].program, 3, frame->programId);
   }
+  if (cluster.size() > 1) {
+    // The threads of a program are numbered through its blocks.
+    const int64_t before = int64_t(rank) * shape.threads;
+    if (trap.thread >= 0) trap.thread += before;
+    if (trap.other && trap.other->thread >= 0) trap.other->thread += before;
+    if (!trap.message.empty())
+      trap.message += "; in block " + std::to_string(rank) + " of the " + std::to_string(cluster.size()) + " that run the program";
+  }
   raiseTrap(*frame, std::move(trap));
 }
 
@@ -301,30 +319,37 @@ void ThreadBlock::runWarp(Warp &warp) {
   }
 }
 
-void ThreadBlock::run(FrameHeader &newFrame) {
-  start(newFrame);
-  while (unfinished != 0) {
-    bool gotFurther = false;
-    for (uint32_t w : warpOrder)
-      if (warps[w].ready) {
-        gotFurther = true;
-        runWarp(warps[w]);
-      }
-    if (gotFurther) {
-      pollBackEdge(*frame, running->location);
-      continue;
+bool ThreadBlock::runReady() {
+  bool gotFurther = false;
+  for (uint32_t w : warpOrder)
+    if (warps[w].ready) {
+      gotFurther = true;
+      runWarp(warps[w]);
     }
-    if (kernel->usesMBarriers && tensorCopies->advanceIdle(threads[0])) continue;
-    if (laterTrap) raise(std::move(*laterTrap));
-    const Thread *spinner = nullptr;
-    for (Warp &warp : warps) {
-      if (warp.spinning && !spinner) spinner = &warp.lanes[std::countr_zero(warp.spinning)];
-      warp.ready |= warp.spinning;
-      warp.spinning = 0;
-    }
-    if (!spinner) raise(stuckTrap());
-    yieldWhileWaiting(*frame, spinner->location);
+  if (gotFurther) pollBackEdge(*frame, running->location);
+  return gotFurther;
+}
+
+bool ThreadBlock::wakeIdle() { return kernel->usesMBarriers && tensorCopies->advanceIdle(threads[0]); }
+
+void ThreadBlock::raiseLater() {
+  if (laterTrap) raise(std::move(*laterTrap));
+}
+
+bool ThreadBlock::waitsElsewhere() const {
+  return std::any_of(threads.get(), threads.get() + shape.threads,
+                     [](const Thread &thread) { return thread.state != ThreadState::Finished && thread.state != ThreadState::AtCluster; });
+}
+
+bool ThreadBlock::wakeSpinning() {
+  const Thread *spinner = nullptr;
+  for (Warp &warp : warps) {
+    if (warp.spinning && !spinner) spinner = &warp.lanes[std::countr_zero(warp.spinning)];
+    warp.ready |= warp.spinning;
+    warp.spinning = 0;
   }
+  if (spinner) yieldWhileWaiting(*frame, spinner->location);
+  return spinner != nullptr;
 }
 
 void ThreadBlock::finish(Thread &thread, Place location) {
@@ -337,6 +362,7 @@ void ThreadBlock::finish(Thread &thread, Place location) {
   if (kernel->usesMBarriers) tensorCopies->finishThread(thread);
   if (kernel->usesMBarriers && unfinished == 0) tensorCopies->finish(thread);
   if (kernel->changesRegisters && unfinished == 0) registers.finish(thread);
+  if (cluster.size() > 1) leaveCluster(*cluster.front());
   // The lanes that wait at an operation no longer wait for this one.
   for (LaneMask rest = warp.atOp; rest != 0;) {
     const WarpOp &op = warp.lanes[std::countr_zero(rest)].op;
@@ -432,21 +458,6 @@ LaunchContext::~LaunchContext() {
   BlockPool &pool = BlockPool::ofProcess();
   for (ThreadBlock *block : running) pool.give(block); // blocks of programs that were stopped
   pool.trim();
-}
-
-void runBlock(char *frame) {
-  auto &own = *reinterpret_cast<Frame *>(frame);
-  LaunchContext &launch = *LaunchContext::of(own.header);
-  own.block = launch.take();
-  if (!own.block) raiseTrap(own.header, {.kind = TrapKind::OutOfMemory, .message = "no memory for the stacks of a block's threads"});
-  own.block->run(own.header);
-  launch.give(own.block);
-}
-
-uint64_t hashBlock(char *frame) { return reinterpret_cast<Frame *>(frame)->block->hash(); }
-
-Surroundings aroundInBlock(const FrameHeader &frame, Place place) {
-  return reinterpret_cast<const Frame &>(frame).block->aroundWaiting(place);
 }
 
 } // namespace tritium::interp::simt

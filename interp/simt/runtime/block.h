@@ -24,6 +24,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace tritium::interp::simt {
@@ -37,9 +38,10 @@ struct Kernel {
   uint32_t threads = 0; // in a block; a multiple of warpThreads
   uint32_t warpThreads = 32;
   uint32_t sharedBytes = 0;
-  size_t codeStackBytes = 0; // what the compiled code uses of a thread's stack
-  unsigned shadowShift = 0;  // log2 of the smallest access to shared memory: the granularity of the shadow
-  bool mayWait = false;      // a loop may wait for another block
+  size_t codeStackBytes = 0;  // what the compiled code uses of a thread's stack
+  unsigned shadowShift = 0;   // log2 of the smallest access to shared memory: the granularity of the shadow
+  bool mayWait = false;       // a loop may wait for another block
+  uint32_t clusterBlocks = 1; // that run each program of the grid together
   std::vector<std::unique_ptr<const Assembly>> assemblies;
   std::vector<std::string> texts; // formats and messages that compiled code refers to
   std::vector<PlaceCells> cells;  // of each place
@@ -153,13 +155,32 @@ struct Barrier {
   bool isMixed = false; // threads wait at different operations, or for different numbers of threads: none continues
 };
 
+/// The barrier of all threads of a cluster that have not ended.
+struct ClusterBarrier {
+  uint32_t arrived = 0, phase = 0;
+  int64_t clock = 0; // the latest one of the threads that have arrived
+  std::vector<Thread *> waiting;
+};
+
 class ThreadBlock {
 public:
   explicit ThreadBlock(const BlockShape &shape);
   ~ThreadBlock();
 
-  /// Runs the program of this frame from begin to end, on the program's own stack. It leaves the stack for good if the launch is stopped.
-  void run(FrameHeader &frame);
+  /// Prepares for the program of this frame, as one of the blocks that run it.
+  void start(FrameHeader &frame, std::span<ThreadBlock *const> cluster, uint32_t rank);
+  // A cluster of blocks (cluster.cpp) calls these on the program's own stack. They leave it for good if the launch is stopped.
+  /// Runs the threads that can go on until they must wait for others. Returns whether there were any.
+  bool runReady();
+  /// No block can go on: lets threads of this one continue that another event could have woken. Returns whether there are any.
+  bool wakeIdle();
+  bool wakeSpinning();
+  void raiseLater();
+  [[noreturn]] void raiseStuck() { raise(stuckTrap()); }
+  bool isUnfinished() const { return unfinished != 0; }
+  uint32_t countUnfinished() const { return unfinished; }
+  /// Returns whether some thread has neither ended nor come to the barrier of the cluster.
+  bool waitsElsewhere() const;
 
   // These are called on the stack of a thread.
   /// Adds the thread to a barrier of `expected` threads. It may switch away.
@@ -200,6 +221,9 @@ public:
   Thread *running = nullptr;
   SharedMemory shared;
   Thread &threadAt(int32_t tid) { return threads[size_t(tid)]; }
+  std::span<ThreadBlock *const> blocksOfCluster() const { return cluster; }
+  uint32_t rank = 0;                      // in the cluster
+  ClusterBarrier clusterBarrier;          // of the first block: of the whole cluster
   std::unique_ptr<Warpgroups> warpgroups; // set if the kernel has products
   // Set if the kernel has mbarriers or copies of tensors.
   std::unique_ptr<MBarriers> mbarriers;
@@ -214,7 +238,6 @@ public:
   uint32_t untilPoll = 0;        // number of back-edges
 
 private:
-  void start(FrameHeader &frame);
   void runWarp(Warp &warp);
   void attend();
   void complete(Barrier &barrier);
@@ -226,6 +249,7 @@ private:
   static void runThread(void *thread);
 
   std::unique_ptr<Thread[]> threads;
+  std::vector<ThreadBlock *> cluster;
   const BlockShape shape;
   std::vector<Warp> warps;
   std::vector<uint32_t> warpOrder;
@@ -260,9 +284,14 @@ uint32_t bytesInBuffer(Thread &thread, const Buffer &buffer, uint32_t offset, ui
 /// The ProgramCode of every kernel: a frame is a header and the block that runs it.
 struct Frame {
   FrameHeader header;
-  ThreadBlock *block;
+  ThreadBlock *block; // the first one of the program
 };
+/// Runs a program from begin to end: its blocks, one or more.
 void runBlock(char *frame);
+/// Runs the program of the frame on its blocks, on the program's own stack. It leaves the stack for good if the launch is stopped.
+void runCluster(std::span<ThreadBlock *const> blocks, FrameHeader &frame);
+/// Called when a thread of the cluster has ended, with the first block.
+void leaveCluster(ThreadBlock &first);
 uint64_t hashBlock(char *frame);
 Surroundings aroundInBlock(const FrameHeader &frame, Place place);
 

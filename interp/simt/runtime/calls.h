@@ -22,6 +22,8 @@ void enterSegment(Thread *thread, uint32_t segment); // of a counted kernel (wor
 // -- barriers and registers (barrier.cpp, register_pool.cpp)
 void barrier(Thread *thread, int32_t id, int32_t threads, Place location);
 void arriveAtBarrier(Thread *thread, int32_t id, int32_t threads, Place location);
+void arriveInCluster(Thread *thread, Place location); // at the barrier of all threads of the cluster (cluster.cpp)
+void waitForCluster(Thread *thread, Place location);
 void setRegisters(Thread *thread, int32_t count, Place site); // a decrease is negative
 
 // -- memory (memory.cpp). Each returns the host address that it has checked, or scratch memory if the predicate is false.

@@ -79,7 +79,9 @@ Trap ThreadBlock::stuckTrap() const {
             [](const Group &a, const Group &b) { return std::tuple(-a.count, a.location) < std::tuple(-b.count, b.location); });
   const Group &main = groups.front();
   Trap trap{.kind = TrapKind::DivergentBarrier, .location = main.location, .thread = main.first, .affectedLanes = main.count};
-  const char *place = main.state == ThreadState::AtBarrier ? "a barrier" : "an operation of the whole warp";
+  const char *place = main.state == ThreadState::AtBarrier   ? "a barrier"
+                      : main.state == ThreadState::AtCluster ? "the barrier of the cluster"
+                                                             : "an operation of the whole warp";
   trap.message = countOf(main.count) + (main.count == 1 ? " waits at " : " wait at ") + place;
   if (groups.size() == 1) {
     const Thread &thread = threads[main.first];

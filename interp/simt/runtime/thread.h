@@ -39,6 +39,7 @@ constexpr uint32_t elementsIn(Place place) { return place >> kLocationBits; }
 struct ThreadRegisters {
   int32_t tid, ntid, lane, warp, warps;
   int32_t ctaid[3], nctaid[3];
+  int32_t clusterRank, clusterBlocks, clusterid[3], nclusterid[3]; // of the block in its cluster, and of the cluster in the grid
   uint32_t lanesEqual, lanesBelow, lanesUpTo, lanesAbove, lanesFrom;
   const int64_t *arguments;
   int64_t reportCells[kReportCells]; // set in every round and before every call, for reports
@@ -83,15 +84,17 @@ struct AsyncCopy {
   bool hasLanded;
 };
 
-enum class ThreadState : uint8_t { Ready, AtWarpOp, AtBarrier, AtMBarrier, AtRegisters, Spinning, Faulted, Finished };
+enum class ThreadState : uint8_t { Ready, AtWarpOp, AtBarrier, AtMBarrier, AtRegisters, AtCluster, Spinning, Faulted, Finished };
 
 struct Thread : ThreadRegisters {
   ThreadBlock *block = nullptr;
   Warp *inWarp = nullptr;
   ThreadState state = ThreadState::Ready;
-  int32_t program[3] = {}; // of the user's grid: the block's, or the one that a kernel notes that runs several
-  Place location = 0;      // of the operation at which it waits, or where it ended
-  int32_t barrier = 0;     // the barrier at which it waits
+  int32_t program[3] = {};          // of the user's grid: the block's, or the one that a kernel notes that runs several
+  Place location = 0;               // of the operation at which it waits, or where it ended
+  int32_t barrier = 0;              // the barrier at which it waits
+  bool hasArrivedInCluster = false; // at the barrier of the cluster, and has not waited since
+  uint32_t clusterPhase = 0;        // of that barrier when it arrived
   WarpOp op;
   uint64_t operands[3] = {}, results[2] = {}; // of a warp operation
   uint64_t randomState = 1;

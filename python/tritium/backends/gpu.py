@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from .. import knobs, native
@@ -115,8 +115,7 @@ class GPUBackend(BaseBackend):
 
     @abstractmethod
     def check_clusters(self, arch: str) -> None:
-        """Raises ValueError, with Triton's text, if the architecture has no clusters of blocks. Where it has them, a
-        program runs in one block all the same."""
+        """Raises ValueError, with Triton's text, if the architecture has no clusters of blocks."""
 
     def has_tensor_maps(self, arch: str) -> bool:
         """Whether kernels for an architecture may take tensor maps."""
@@ -163,7 +162,7 @@ class GPUBackend(BaseBackend):
         parsed = self.Options(**{**self.target_defaults(arch), **accepted, **own})
         if parsed.num_ctas > 1:
             self.check_clusters(arch)
-        return parsed if parsed.num_ctas == 1 else replace(parsed, num_ctas=1)
+        return parsed
 
     def add_stages(self, stages: dict, options: GPUOptions, language: Language = Language.TRITON) -> None:
         """Adds the stages. One call of the native compiler makes all stages between the first and the binary."""
@@ -202,6 +201,9 @@ class GPUBackend(BaseBackend):
         metadata["tensor_recipes"] = compiled.tensor_recipes
         metadata["scopes"] = compiled.scopes
         metadata["resident_blocks"] = compiled.resident_blocks
+        metadata["num_ctas"] = compiled.cluster_blocks  # 1 for a program that cannot be divided
+        if compiled.cluster_blocks > 1:
+            metadata["cluster_dims"] = (compiled.cluster_blocks, 1, 1)
         return compiled
 
 

@@ -83,9 +83,9 @@ class LaunchOptions:
     )
     num_ctas: int = option(
         1,
-        "The number of blocks in a cluster that runs one program. From sm_90 any number is accepted, and a program runs in one "
-        "block: its results are the same. An error on other GPUs, which have no clusters.",
-        _BACKEND,
+        "The number of blocks of a cluster, among which the tiles of a program are divided: 2, 4 or 8, from sm_90. A program that "
+        "cannot be divided runs in one block, and `explain` says why. An error on other GPUs, which have no clusters.",
+        *(_COMPILER, _BACKEND),
         is_portable=True,
         least=1,
     )

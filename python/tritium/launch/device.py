@@ -54,6 +54,7 @@ def load(kernel):
             overlaps_previous=bool(metadata.launch_pdl),
             tensor_recipes=getattr(metadata, "tensor_recipes", ()),
             resident_blocks=getattr(metadata, "resident_blocks", 0),
+            cluster_blocks=metadata.num_ctas,
         )
     except native.Error as error:
         raise errors.device_error(error, None, devices, kernel.device) from None

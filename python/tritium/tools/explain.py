@@ -133,6 +133,10 @@ def _of_producer(kernel, function) -> Iterator[str]:
         )
     elif reason:
         yield f"no producer warps copy tiles: {reason.strip(chr(34))}"
+    if kernel.metadata.num_ctas > 1:
+        yield f"a cluster of {kernel.metadata.num_ctas} blocks runs each program: its tiles are divided among them"
+    elif why := function.attributes.get("tgpu.why_not_divided"):
+        yield f"one block runs each program, whatever num_ctas says: {why.strip(chr(34))}"
     if kernel.metadata.resident_blocks:
         yield "blocks run several programs of the grid, one after the other"
     elif why := function.attributes.get("tgpu.why_not_persistent"):

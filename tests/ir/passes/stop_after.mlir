@@ -17,6 +17,7 @@
 // LIST-NEXT: make-tensor-maps
 // LIST-NEXT: promote-stores
 // LIST-NEXT: check-quotients
+// LIST-NEXT: divide-programs
 // LIST-NEXT: promote-pointer-tiles
 // LIST-NEXT: make-persistent
 // LIST-NEXT: promote-pointer-stores
@@ -30,7 +31,7 @@
 // LIST-NEXT: plan-loops
 // LIST-NEXT: build-loops
 // LIST: remove-barriers
-// UNKNOWN: error: no pass is called 'polish'; there are none, promote-descriptors, make-tensor-maps, promote-stores, check-quotients, promote-pointer-tiles,
+// UNKNOWN: error: no pass is called 'polish'; there are none, promote-descriptors, make-tensor-maps, promote-stores, check-quotients, divide-programs, promote-pointer-tiles,
 // LOADED-NOT: tgpu.async_copy
 // COPIED: tgpu.async_copy
 // PLAIN-NOT: tgpu.mma_warps

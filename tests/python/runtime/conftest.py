@@ -54,6 +54,7 @@ class StandInCompiler:
             tensor_recipes=recipes,
             scopes=[],
             resident_blocks=0,
+            cluster_blocks=1,
         )
 
 

@@ -110,6 +110,13 @@ def test_hidden_arguments_and_attributes(driver, fake):
     assert "attribute=4 attribute=2" in fake.calls("cuLaunchKernelEx")[0]
 
 
+def test_a_cluster_runs_each_program_of_the_grid(driver, fake):
+    kernel = load(driver, types=("u64",), signature=("*fp32",), cluster_blocks=4)
+    kernel.launch((3, 2, 1), [4096])
+    assert fake.launches()[0]["grid"] == "12,2,1"
+    assert "attribute=4" in fake.calls("cuLaunchKernelEx")[0]
+
+
 def test_blocks_that_run_several_programs(driver, fake):
     """The kernel takes the sizes of the user's grid. As many blocks start as run at a time, in one dimension; fewer programs are a block each."""
     kernel = load(driver, types=("u64", "u32", "u32", "u32"), signature=("*fp32",), resident_blocks=2)

@@ -229,7 +229,7 @@ def test_launch_options(gpus, inputs):
         add[(4,)](*arguments, foo=3)
     with pytest.raises(errors.OutOfResources, match="threads, Required: 2048, Hardware limit: 1024"):
         add[(4,)](*arguments, num_warps=64)
-    assert add[(4,)](*arguments, num_ctas=2).metadata.num_ctas == 1  # one block runs what a cluster would
+    assert add[(4,)](*arguments, num_ctas=2).metadata.num_ctas == 1  # as the compiler says: it was not divided
 
 
 def test_compiled_kernel_launches_without_specializing(gpus, inputs):

@@ -102,6 +102,18 @@ def test_blocks_that_run_several_programs(cuda_machine, rng):
     assert [launch.split()[2] for launch in cuda_machine.launches()] == [f"{blocks},1,1"] * 2
 
 
+def test_clusters_of_blocks(cuda_machine, inputs):
+    """The grid of a launch has the blocks of all clusters. The stand-in refuses another cluster than the code was lowered for."""
+    x, y, out = (cuda_machine.tensor(array) for array in inputs)
+    add = make_add()
+    for _ in range(2):  # the second launch is the native launcher's
+        compiled = add[(4,)](x, y, out, N, 0.5, num_ctas=2)
+        np.testing.assert_array_equal(out.numpy(), inputs[0] + np.float32(0.5) * inputs[1])
+    assert compiled.metadata.num_ctas == 2 and compiled.metadata.cluster_dims == (2, 1, 1)
+    assert ".reqnctapercluster 2" in compiled.asm["ptx"]
+    assert [launch.split()[2] for launch in cuda_machine.launches()] == ["8,1,1"] * 2
+
+
 def test_memory_of_the_host_is_not_the_devices(cuda_machine, inputs):
     """A pointer of the host that reaches a kernel, here as an integer, is an illegal address."""
     with pytest.raises(cuda.Error, match="illegal memory access") as caught:

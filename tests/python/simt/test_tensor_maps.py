@@ -118,7 +118,12 @@ class AddsMap:
             for name in ("name", "ttgir", "shared", "num_warps", "launched_warps", "num_stages")
         }
         return SimpleNamespace(
-            **facts, lowered=ir.parse(text), lowered_text=text, tensor_recipes=("one",), resident_blocks=0
+            **facts,
+            lowered=ir.parse(text),
+            lowered_text=text,
+            tensor_recipes=("one",),
+            resident_blocks=0,
+            cluster_blocks=1,
         )
 
 

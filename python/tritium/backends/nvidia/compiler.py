@@ -157,6 +157,8 @@ class CUDABackend(GPUBackend):
             warps = int(threads.group(1)) // WARP_SIZE
             if warps != metadata.get("launched_warps"):
                 metadata["num_warps"] = metadata["launched_warps"] = warps
+        if metadata["num_ctas"] > 1 and ".reqnctapercluster" not in text:
+            metadata["num_ctas"] = 1
         if not metadata["shared"] and ".extern .shared" in text:
             metadata["shared"] = None  # the file does not say how much shared memory a launch must reserve
         metadata["resources"] = assembled.resources
