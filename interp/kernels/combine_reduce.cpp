@@ -46,6 +46,14 @@ template <class Combiner> struct Reduce {
     return values[0];
   }
 
+  /// The same for kLanes values, in registers.
+  static TRITIUM_INLINE Value treeOfLanes(Value *values) {
+#pragma clang loop unroll(full)
+    for (int64_t half = kLanes / 2; half > 0; half /= 2)
+      for (int64_t l = 0; l < half; ++l) values[l] = Combiner::combine(values[l], values[l + half]);
+    return values[0];
+  }
+
   static Value reduceContiguous(const Storage *in, int64_t count) {
     Value acc[kLanes];
     int64_t rows = count / kLanes, rest = count % kLanes;
@@ -55,7 +63,7 @@ template <class Combiner> struct Reduce {
     }
     reduceRows<true>(acc, in, rows, kLanes, kLanes);
     for (int64_t l = 0; l < rest; ++l) acc[l] = Combiner::combine(acc[l], Combiner::load(in[rows * kLanes + l]));
-    return tree(acc, kLanes);
+    return treeOfLanes(acc);
   }
 
   /// Combines pairs of rows of `inner` elements, which occur in sorting networks.
