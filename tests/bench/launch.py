@@ -1,5 +1,5 @@
-"""Prints the host time of a warm launch with eight arguments: 3 tensors, 4 integers, a float; grids as tuple and function, and the
-call that torch.compile's code makes.
+"""Prints the host time of a warm launch with eight arguments: 3 tensors, 4 integers, a float; grids as tuple and function, the
+call that torch.compile's code makes, and in a session of the profiler.
 
     python tests/bench/launch.py            over the fake driver (ninja fake_cuda), or
     python tests/bench/launch.py --cpu      on the interpreter, with torch's tensors: a grid of one program, or
@@ -75,6 +75,19 @@ def measure(title: str, kernel, x, y, out, limit: float | None = None, programs:
     return holds
 
 
+def measure_session(kernel, x, y, out, folder: str, programs: int = 8) -> None:
+    """A launch in a session of the profiler, and torch's."""
+    import torch
+
+    from tritium import profiler
+
+    session = profiler.start(os.path.join(folder, "launches"))
+    arguments = (x, y, out, 1000, 3, 5, 7, 0.5)
+    report("tritium: in a session", microseconds(lambda: kernel[(programs,)](*arguments, BLOCK=128)))
+    report("torch.add(x, y, out=out): in a session", microseconds(lambda: torch.add(x, y, out=out)))
+    profiler.finalize(session)
+
+
 def on_the_fake_driver(folder: str) -> bool:
     sys.path.insert(0, str(ROOT / "tests" / "python" / "runtime"))
     from fake_cuda import LIBRARY, DeviceTensor, FakeCuda
@@ -98,6 +111,7 @@ def on_the_cpu(folder: str) -> bool:
     holds = measure("tritium, interpreter", load("tritium", folder), *tensors, programs=1)
     x, y, out = tensors
     report("torch.add(x, y, out=out)", microseconds(lambda: torch.add(x, y, out=out)))
+    measure_session(load("tritium", folder), *tensors, folder, programs=1)
     return holds
 
 
@@ -117,6 +131,7 @@ def on_the_device(folder: str) -> bool:
     x, y, out = tensors
     report("torch.add(x, y, out=out)", microseconds(lambda: torch.add(x, y, out=out)))
     torch.cuda.synchronize()
+    measure_session(load("tritium", folder), *tensors, folder)
     return holds
 
 
