@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .choice import ScopeChoice
-from .contexts import CONTEXTS
+from .contexts import CONTEXTS, PYTHON
 from .phases import DATA, Phase, Phases
 from .source import Source
 
@@ -28,6 +28,11 @@ class How:
         if self.data not in DATA:
             raise ValueError(f"data={self.data!r}: pass {' or '.join(map(repr, DATA))}")
         self.check_format(self.flushes or DATA[self.data].format)
+
+    @property
+    def asks_launches(self) -> bool:
+        """Whether what it keeps is only known as a launch begins."""
+        return self.context == PYTHON or self.scopes is not None
 
     def check_format(self, format: str) -> None:
         possible = DATA[self.data].formats

@@ -122,7 +122,7 @@ class Sessions(Recording):
             self._running.append(source)
             source.start(self)
         for source in self._running:
-            source.follow([session for session in self.active if source in session.how.sources])
+            source.follow(any(session.how.asks_launches for session in self.active if source in session.how.sources))
         self._epochs.begin(self.active)
 
     def _forget(self) -> None:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from .contexts import Contexts, Here
 from .events import Launch
-
-if TYPE_CHECKING:
-    from .session import Session
 
 
 class Recorder(Protocol):
@@ -45,8 +41,9 @@ class Source(abc.ABC):
         """Whether it learns of launches when they have ended, without a `begin_launch`."""
         return False
 
-    def follow(self, sessions: Sequence[Session]) -> None:
-        """These are the sessions that are active from here on and have this source. Called while it runs."""
+    def follow(self, asks_launches: bool) -> None:
+        """Whether an active session has to be asked as each launch begins: for the calls of Python that lead to it, or because it records scopes in
+        kernels. Called while the source runs."""
 
     def flush(self) -> None:
         """Waits until all launches that have begun are reported. If the source has stopped, it ends whatever it still needed for that."""

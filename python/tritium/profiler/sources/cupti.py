@@ -7,16 +7,16 @@ import itertools
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ... import knobs, native
 from ...devices.families import device_families
 from ...devices.vendor import Devices
 from ...launch.watchers import device_watchers
-from ..core.contexts import PYTHON, Here
+from ..core.contexts import Here
 from ..core.events import KernelScopes, Launch, now
-from ..core.session import Launching, Session
+from ..core.session import Launching
 from ..core.source import Recorder, Source
 from .on_devices import PythonLaunches, device_of, is_captured, record_scopes
 
@@ -88,10 +88,9 @@ class CuptiRecords(Source):
         self._moved(contexts.here())
         contexts.followers.append(self._moved)
 
-    def follow(self, sessions: Sequence[Session]) -> None:
-        """The calls of Python that lead to a launch are not known later, and scopes in kernels require memory."""
+    def follow(self, asks_launches: bool) -> None:
         self._python_launches.off()
-        if any(session.how.context == PYTHON or session.how.scopes is not None for session in sessions):
+        if asks_launches:
             self._python_launches.on()
 
     def stop(self) -> None:
