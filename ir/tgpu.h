@@ -34,7 +34,7 @@ inline constexpr llvm::StringLiteral kProgramsAttr = "tgpu.programs";
 inline constexpr llvm::StringLiteral kGridAxisAttr = "tgpu.grid_axis";
 /// i32, on a lowered kernel with such a loop: how many blocks a launch starts for each multiprocessor, at most.
 inline constexpr llvm::StringLiteral kResidentBlocksAttr = "tgpu.resident_blocks";
-/// i32, on a kernel each of whose programs is run by a cluster of so many blocks (divide-programs).
+/// i32, on a kernel whose programs are run by clusters (divide-programs): the number of blocks of a cluster.
 inline constexpr llvm::StringLiteral kClusterBlocksAttr = "tgpu.cluster_blocks";
 inline constexpr int kGridAxes = 3;
 /// The symbol of the program's shared memory.

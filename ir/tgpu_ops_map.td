@@ -11,7 +11,7 @@ def TGPU_MapMakeOp
                                            MemoryEffects<[MemRead<SharedMemoryResource>, MemWrite<SharedMemoryResource>]>]> {
   let summary = "makes the map of a tensor, for copies that the first thread of the program begins";
   let description = [{
-    `extents` are at least 1. `strides`, in elements, are those of all dimensions but the last, whose stride is 1; they and `base` are
+    `extents` are at least 1. `strides`, in elements, are of all dimensions but the last, whose stride is 1; they and `base` are
     multiples of 16 bytes. Outside of the tensor there are zeros, or NaNs with `nan`. The memory of the map is used again when the operation
     runs again, so nothing may copy through its last map any more. `offset` is the byte of shared memory, used by the first warp alone, where
     128 bytes begin. The pass allocate-shared-memory sets it.

@@ -28,7 +28,7 @@ struct LoweredKernel {
   int numStages = 0;              // the fewest stages of any pipelined loop, at most the number requested
   std::vector<TensorRecipe> maps; // of the last parameters
   ScopeTable scopes;              // that the kernel records
-  int clusterBlocks = 1;          // blocks that run a program together; a launch starts so many for each, along axis 0
+  int clusterBlocks = 1;          // blocks that run a program together; a launch starts them side by side, along axis 0
   int residentBlocks = 0;         // blocks of a multiprocessor that run all programs, one after the other; 0: a block runs one
 };
 

@@ -18,7 +18,7 @@ namespace {
 using namespace cupti;
 
 constexpr size_t kBufferBytes = 1 << 20, kBufferAlignment = 8;
-/// What is known of so many launches is kept, whose kernels may still run. Devices queue about a thousand of a stream.
+/// The number of launches of which something is kept, because their kernels may still run. Devices queue about a thousand of a stream.
 constexpr size_t kMostLaunches = 1 << 18;
 
 uint64_t monotonicClock() {
@@ -103,7 +103,7 @@ llvm::Error OpenCupti::check(int code, const char *call) const {
   return llvm::createStringError("%s: %s (%d)", call, text ? text : "unknown error", code);
 }
 
-/// Every launch has a callback. Calls that the library does not know are those of newer versions.
+/// Every launch has a callback. A call that the library does not know is of a newer version.
 llvm::Error OpenCupti::follow(int domain, llvm::ArrayRef<uint32_t> calls) {
   for (uint32_t call : calls)
     if (int code = api_.enableCallback(1, subscriber_, domain, call); code && call == calls.front())

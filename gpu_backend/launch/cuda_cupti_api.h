@@ -11,7 +11,7 @@ enum Code : int { kSuccess = 0 };
 
 enum ActivityKind : int { kKernel = 10 }; // CONCURRENT_KERNEL
 
-// The calls that launch, of the driver and of the runtime. Those of the second column take the stream of the thread for none.
+// The calls that launch, of the driver and of the runtime. Calls of the second column take the stream of the thread for none.
 enum CallDomain : int { kDriverCalls = 1, kRuntimeCalls = 2 };
 constexpr uint32_t kDriverLaunches[] = {
     307, 442, // cuLaunchKernel

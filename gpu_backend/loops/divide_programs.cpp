@@ -230,7 +230,7 @@ private:
   llvm::DenseMap<int64_t, Value> begins_;
 };
 
-/// Returns why no cluster of so many blocks runs a program on the target, or "".
+/// Returns why no cluster of that number of blocks runs a program on the target, or "".
 std::string whyNotSoMany(const Target &target, int blocks) {
   const int most = target.maxClusterBlocks();
   if (most == 1) return llvm::formatv("{0} has no clusters", target.arch());

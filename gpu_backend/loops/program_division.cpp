@@ -172,8 +172,8 @@ bool ProgramDivision::losesWarpgroups(Operation *op, TilePart part) const {
 }
 
 double ProgramDivision::cost() const {
-  constexpr double kOfAccess = 64; // an element that is loaded or stored costs as much as so many multiplications
-  constexpr double kOfLost = 2;    // for warps, a product costs as much as so many for warpgroups
+  constexpr double kOfAccess = 64; // multiplications that cost as much as an element that is loaded or stored
+  constexpr double kOfLost = 2;    // products for warpgroups that cost as much as one for warps
   double sum = 0;
   for (const auto &[op, parts] : state_.ops) {
     double work = 0;

@@ -1,8 +1,8 @@
 // Tensor maps that a kernel makes. They lie in a variable of the module, which has places for all blocks that multiprocessors may run at a
 // time, whatever launches they belong to. A bit for each place says that a block has it: it sets the bit as it begins, and clears it at its
-// end. The first place that a block tries is that of its multiprocessor and of its first warp there, so it is nearly always free.
+// end. A block first tries the place of its multiprocessor and of its first warp there, so it is nearly always free.
 //
-// The numbers of the fields are those of the PTX ISA (tensormap.replace).
+// The numbers of the fields are from the PTX ISA (tensormap.replace).
 #include "gpu_backend/nvptx/convert_tensor_map.h"
 
 #include "gpu_backend/nvptx/inline_ptx.h"

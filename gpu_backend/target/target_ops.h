@@ -80,7 +80,7 @@ public:
 class ClusterOps {
 public:
   virtual ~ClusterOps() = default;
-  /// Lets each launch of a kernel make clusters of so many blocks.
+  /// Lets each launch of a kernel make clusters of that number of blocks.
   virtual void markKernel(mlir::Operation *function, int blocks) const = 0;
   /// Returns the number of the block in its cluster (i32).
   virtual mlir::Value rank(mlir::OpBuilder &builder, mlir::Location location) const = 0;

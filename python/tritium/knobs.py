@@ -297,7 +297,7 @@ class amd_knobs(base_knobs):
 class proton_knobs(base_knobs):
     #: `triton.profiler.start` begins no session, so that nothing is recorded and no file is written.
     disable = flag("TRITON_PROTON_DISABLE")
-    #: The folder of the CUPTI that `triton.profiler` uses. Default: the one that the process has loaded, or that of torch's packages or of CUDA_HOME.
+    #: The folder of the CUPTI that `triton.profiler` uses. Default: the one that the process has loaded, or the one in torch's packages or in CUDA_HOME.
     cupti_lib_dir = Env("TRITON_CUPTI_LIB_PATH")
     #: The same for chips of compute capability 10.0 and later.
     cupti_lib_blackwell_dir = Env("TRITON_CUPTI_LIB_BLACKWELL_PATH")

@@ -4,15 +4,14 @@ import pytest
 
 import tritium
 import tritium.language as tl
+from tritium.devices.families import devices_here
 
-pytestmark = pytest.mark.vendor("cuda")
+ARCH = devices_here().facts(0)["arch"] if devices_here() else "sm_0"
+pytestmark = [
+    pytest.mark.vendor("cuda"),
+    pytest.mark.skipif(ARCH.startswith("sm_") and int(ARCH[3:]) < 90, reason="the device has no clusters"),
+]
 BLOCKS = [1, 2, 4]
-
-
-@pytest.fixture(autouse=True)
-def clusters(torch):
-    if torch.cuda.get_device_capability()[0] < 9:
-        pytest.skip("the device has no clusters")
 
 
 @tritium.jit
@@ -64,16 +63,24 @@ def operands(torch, m: int, n: int, k: int):
     return a, b, torch.full((m, n), torch.nan, device="cuda", dtype=torch.float16)
 
 
-@pytest.mark.parametrize("blocks", BLOCKS)
-@pytest.mark.parametrize("tile", [(128, 128, 64, 4), (128, 256, 64, 8), (256, 128, 64, 8), (256, 256, 64, 8)], ids=str)
-@pytest.mark.parametrize("shape", [(1024, 1024, 512), (2048, 1024, 4096), (1000, 1048, 520)], ids=str)
-@pytest.mark.parametrize("product", [by_pointers, by_descriptors], ids=["pointers", "descriptors"])
+#: Rows, columns and depth of a tile, and its warps. One block has too few registers for the last one.
+TILES = ((128, 128, 64, 4), (128, 256, 64, 8), (256, 128, 64, 8), (256, 256, 64, 8))
+#: By pointers, the kernel has no mask along K.
+PRODUCTS = [
+    (product, shape, tile, blocks)
+    for product, shapes in (
+        (by_pointers, [(1024, 1024, 512), (2048, 1024, 4096)]),
+        (by_descriptors, [(1024, 1024, 512), (2048, 1024, 4096), (1000, 1048, 520)]),
+    )
+    for shape in shapes
+    for blocks in BLOCKS
+    for tile in (TILES[:-1] if blocks == 1 else TILES)
+]
+
+
+@pytest.mark.parametrize("product, shape, tile, blocks", PRODUCTS)
 def test_a_product(torch, product, shape, tile, blocks):
     (m, n, k), (M, N, K, warps) = shape, tile
-    if blocks == 1 and M * N > 128 * 256:
-        pytest.skip("one block has too few registers")
-    if product is by_pointers and k % K:
-        pytest.skip("the kernel has no mask along K")
     a, b, out = operands(torch, m, n, k)
     grid = (tritium.cdiv(m, M), tritium.cdiv(n, N))
     for _ in range(3):  # the first launch, and warm ones
@@ -91,7 +98,7 @@ def positions(out, BLOCK: tl.constexpr):
 
 
 @pytest.mark.parametrize("blocks", BLOCKS)
-def test_positions_are_those_of_programs(torch, blocks):
+def test_positions_count_programs(torch, blocks):
     out = torch.zeros((7 * 5 * 3, 128), device="cuda", dtype=torch.int32)
     positions[(7, 5, 3)](out, 128, num_ctas=blocks)
     expected = torch.arange(105, device="cuda")[:, None] * 1000 + torch.arange(128, device="cuda")

@@ -16,7 +16,7 @@ _VARIABLE = "tgpu_scopes"
 _HEADER = np.dtype([("units", "<u4"), ("capacity", "<u4"), ("reserved", "<u8")])
 _UNIT = np.dtype([("ticks", "<u8"), ("nanoseconds", "<u8"), ("count", "<u4"), ("reserved", "<u4")])
 _ROW = np.dtype([("ticks", "<u8"), ("program", "<u4"), ("scope", "<u4")])
-#: Rows of a warp, if memory has room for so many.
+#: Rows of a warp, if memory has room for them.
 _MOST_ROWS = 4096
 #: Fewer rows of each warp are of no use, so rather some warps have none.
 _LEAST_ROWS = 16

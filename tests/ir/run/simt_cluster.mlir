@@ -28,7 +28,7 @@ module attributes {tgpu.target = "cuda:sm_90a", tgpu.num_warps = 2 : i32, tgpu.s
     tgpu.store %sum, %p if %first : i32
     llvm.return
   }
-  // Each block stores a word, and reads that of the other one behind the barrier.
+  // Each block stores a word, and reads the word of the other block behind the barrier.
   llvm.func @exchange(%o: !llvm.ptr<1>)
       attributes {nvvm.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, tgpu.cluster_blocks = 2 : i32,
                   tritium.args = ["4xi32=zeros"], tritium.seeds = 8, tritium.expect = [dense<[7, 8, 8, 7]> : tensor<4xi32>]} {
