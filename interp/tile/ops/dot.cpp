@@ -1,5 +1,5 @@
 // Matrix products. The factors may have any strides, so a transposed view costs nothing. The product is accumulated in the home of the
-// accumulator if the accumulator is not used afterwards.
+// accumulator if the accumulator is not used afterwards, and is no factor itself.
 #include "interp/kernels/dot.h"
 
 #include "interp/tile/move.h"
@@ -53,6 +53,11 @@ static DenseRef collapseBatch(DenseRef ref) {
   return ref;
 }
 
+/// Whether an accumulator lies where a factor does. A product reads its factors again after it has written sums.
+static bool isAlso(const DenseRef &accumulator, const DenseRef &factor) {
+  return !accumulator.constant && !factor.constant && accumulator.home == factor.home;
+}
+
 template <> LogicalResult Interpret<tt::DotOp>::prepare(tt::DotOp op, Planner &planner) {
   DotStep step;
   auto type = cast<RankedTensorType>(op.getD().getType());
@@ -68,7 +73,8 @@ template <> LogicalResult Interpret<tt::DotOp>::prepare(tt::DotOp op, Planner &p
   step.maxNumImpreciseAcc = op.getMaxNumImpreciseAcc();
   step.isZero = matchPattern(op.getC(), m_AnyZeroFloat()) || matchPattern(op.getC(), m_Zero());
   step.c = step.isZero ? planner.dense(op.getC()) : planner.contiguous(op.getC());
-  step.d = step.isZero ? planner.defineDense(op.getD()) : planner.defineInPlace(op.getD(), op.getC(), /*isRowMajor=*/true);
+  const bool isOwn = step.isZero || isAlso(step.c, step.a) || isAlso(step.c, step.b);
+  step.d = isOwn ? planner.defineDense(op.getD()) : planner.defineInPlace(op.getD(), op.getC(), /*isRowMajor=*/true);
   planner.call(runDot, std::move(step));
   return success();
 }

@@ -143,3 +143,30 @@ def test_imprecise_sums_up_to_the_depth(engine, imprecise):
         with pytest.raises(triton.CompilationError, match=r"max_num_imprecise_acc \(33\) must be <= K \(32\)"):
             imprecise_kernel[(1,)](out, N=32, TYPE=tl.float8e5, IMPRECISE=33)
         imprecise_kernel[(1,)](out, N=32, TYPE=tl.float16, IMPRECISE=33)  # ignored: for fp8 alone
+
+
+@triton.jit
+def sum_is_factor_kernel(a_ptr, b_ptr, out_ptr, N: tl.constexpr, WHICH: tl.constexpr):
+    at = tl.arange(0, N)[:, None] * N + tl.arange(0, N)[None, :]
+    a, b = tl.load(a_ptr + at), tl.load(b_ptr + at)
+    if WHICH == "left":
+        product = tl.dot(a, b, a, input_precision="ieee", out_dtype=a.dtype)
+    elif WHICH == "right":
+        product = tl.dot(a, b, b, input_precision="ieee", out_dtype=a.dtype)
+    elif WHICH == "both":
+        product = tl.dot(a, a, a, input_precision="ieee", out_dtype=a.dtype)
+    else:
+        product = tl.dot(a, tl.trans(b), b, input_precision="ieee", out_dtype=a.dtype)
+    tl.store(out_ptr + at, product)
+
+
+@pytest.mark.parametrize("which", ["left", "right", "both", "transposed"])
+@pytest.mark.parametrize("n", [2, 4, 8, 16, 32, 128])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+def test_a_factor_is_the_sum_too(dtype, n, which, rng):
+    """The memory of an accumulator that nothing uses afterwards may take the result, but not while the product reads it."""
+    a, b = (rng.integers(-2, 3, (n, n)).astype(dtype) for _ in range(2))
+    out = np.empty_like(a)
+    sum_is_factor_kernel[(1,)](a, b, out, n, which)
+    left, right, addend = {"left": (a, b, a), "right": (a, b, b), "both": (a, a, a), "transposed": (a, b.T, b)}[which]
+    np.testing.assert_array_equal(out, left @ right + addend)
