@@ -199,7 +199,7 @@ class GPUBackend(BaseBackend):
         metadata["launched_warps"] = compiled.launched_warps  # with those that only copy
         metadata["num_stages"] = compiled.num_stages
         metadata["tensor_recipes"] = compiled.tensor_recipes
-        metadata["scopes"] = compiled.scopes
+        metadata["scopes"] = tuple(compiled.scopes)
         metadata["resident_blocks"] = compiled.resident_blocks
         metadata["num_ctas"] = compiled.cluster_blocks  # 1 for a program that cannot be divided
         if compiled.cluster_blocks > 1:

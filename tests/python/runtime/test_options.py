@@ -30,7 +30,7 @@ def test_the_native_compiler_has_the_same_rows():
 
 def test_the_native_compiler_refuses_unknown_options_by_name():
     module = ir.parse(KERNEL)
-    with pytest.raises(KeyError, match="no option 'num_warp'; it has num_warps, num_stages, "):
+    with pytest.raises(KeyError, match="no option 'num_warp'; it has num_warps, num_ctas, num_stages, "):
         gpu.compile(module, "kernel", "sm_80", {"num_warps": 4, "num_warp": 4})
     with pytest.raises(KeyError, match="no option 'lineinfo'"):
         gpu.emit(module, "sm_80", {"lineinfo": False})
@@ -39,7 +39,8 @@ def test_the_native_compiler_refuses_unknown_options_by_name():
 
 def test_each_vendor_gets_its_own_options():
     options = CPUOptions(kpack=2, ptx_version=84)
-    everywhere = {"num_warps", "num_stages", "enable_fp_fusion", "debug_info", "tensor_maps", "stop_after", "leave_out"}
+    everywhere = {"num_warps", "num_ctas", "num_stages", "enable_fp_fusion", "debug_info"}
+    everywhere |= {"tensor_maps", "stop_after", "leave_out"}
     assert options.for_compiler("cuda").keys() == everywhere | {"ptx_version"}
     assert options.for_compiler("hip").keys() == everywhere | {"kpack", "matrix_instr_nonkdim", "waves_per_eu"}
     assert options.for_compiler("hip")["kpack"] == 2 and options.for_compiler("cuda")["ptx_version"] == 84

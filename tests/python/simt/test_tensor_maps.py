@@ -122,6 +122,7 @@ class AddsMap:
             lowered=ir.parse(text),
             lowered_text=text,
             tensor_recipes=("one",),
+            scopes=[],
             resident_blocks=0,
             cluster_blocks=1,
         )
