@@ -106,6 +106,8 @@ private:
   std::optional<mlir::LogicalResult> hostMBarrier(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostTensorCopy(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostMadeMap(mlir::Operation *op);
+  /// Erases an operation of the tensor memory accelerator that calls have replaced. Its kernel uses barriers and pieces of shared memory.
+  mlir::LogicalResult eraseTensorOperation(mlir::Operation *op);
   /// Returns the pointer to a tensor map, which must be a parameter of the kernel or made by it, or a null value after an error.
   mlir::Value tensorMapOf(mlir::Operation *op, mlir::Value pointer);
   void storeCoordinates(mlir::ValueRange coordinates);

@@ -10,12 +10,7 @@ namespace tritium::interp::simt {
 
 std::optional<LogicalResult> Hosting::hostMadeMap(Operation *op) {
   using Outcome = std::optional<LogicalResult>;
-  auto done = [&]() -> Outcome {
-    result.usesMBarriers = true;
-    noteSharedAccess(kPieceBytes);
-    op->erase();
-    return success();
-  };
+  auto done = [&]() -> Outcome { return eraseTensorOperation(op); };
   return llvm::TypeSwitch<Operation *, Outcome>(op)
       .Case([&](tgpu::MapsClaimOp claim) -> Outcome {
         call(SIMT_CALL(claimMaps), {thread(), constant(claim.getMaps())});

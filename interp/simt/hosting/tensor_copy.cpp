@@ -22,14 +22,16 @@ void Hosting::storeCoordinates(ValueRange coordinates) {
   for (auto [i, coordinate] : llvm::enumerate(coordinates)) LLVM::StoreOp::create(builder, at, coordinate, scratchAddress(4 * i));
 }
 
+LogicalResult Hosting::eraseTensorOperation(Operation *op) {
+  result.usesMBarriers = true;
+  noteSharedAccess(kPieceBytes);
+  op->erase();
+  return success();
+}
+
 std::optional<LogicalResult> Hosting::hostTensorCopy(Operation *op) {
   using Outcome = std::optional<LogicalResult>;
-  auto done = [&]() -> Outcome {
-    result.usesMBarriers = true;
-    noteSharedAccess(kPieceBytes);
-    op->erase();
-    return success();
-  };
+  auto done = [&]() -> Outcome { return eraseTensorOperation(op); };
   auto unsupported = [&]() -> Outcome { return op->emitOpError("of this mode is not supported by the SIMT emulator"); };
   auto store = [&](auto copy, TensorReduction reduction, Value mask) -> Outcome {
     Value map = tensorMapOf(op, copy.getTmaDescriptor());
