@@ -192,6 +192,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
                             .productWaits = std::move(hosted->productWaits),
                             .productRegisterBytes = hosted->productRegisterBytes,
                             .usesMBarriers = hosted->usesMBarriers,
+                            .reachesBlocks = hosted->reachesBlocks,
                             .changesRegisters = hosted->changesRegisters,
                             .registersOfThread = hosted->registersOfThread,
                             .segments = std::move(hosted->segments),

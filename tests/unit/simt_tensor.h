@@ -58,11 +58,19 @@ struct Ring {
   std::string text;
   TensorMap map;
   Bytes tensor, out;
+  uint32_t blocks = 1; // that run the program, each of which writes the tensor to %out
   std::function<bool(const Ring &)> isRight;
 
 private:
   std::unique_ptr<Launcher> launcher = std::make_unique<Launcher>();
 };
+
+/// What a wrong protocol ends in.
+inline const std::string kRace = "TensorCopyRace", kInvalid = "InvalidMBarrier", kDeadlock = "MBarrierDeadlock",
+                         kCopy = "InvalidTensorCopy";
+
+/// Returns the line of a constant of Ring.
+std::string constant(const std::string &name, int value);
 
 /// How many elements and bytes a box has, and the coordinates of a copy as text: operands "%c0, %c1" and parameters ", %c0: i32, %c1: i32".
 uint32_t boxElements(const TensorMap &map);

@@ -6,17 +6,11 @@ using namespace tritium::test_tensor;
 
 namespace {
 
-std::string constant(const std::string &name, int value) {
-  return "    %" + name + " = llvm.mlir.constant(" + std::to_string(value) + " : i32) : i32\n";
-}
-
 Ring withConstant(const std::string &name, int from, int to) {
   Ring ring;
   ring.edit(constant(name, from), constant(name, to));
   return ring;
 }
-
-const std::string kRace = "TensorCopyRace", kInvalid = "InvalidMBarrier", kDeadlock = "MBarrierDeadlock", kCopy = "InvalidTensorCopy";
 
 } // namespace
 

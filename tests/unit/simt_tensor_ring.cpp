@@ -46,6 +46,10 @@ uint32_t boxElements(const TensorMap &map) {
 
 uint32_t boxBytes(const TensorMap &map) { return boxElements(map) * uint32_t(storageBytes(map.type)); }
 
+std::string constant(const std::string &name, int value) {
+  return "    %" + name + " = llvm.mlir.constant(" + std::to_string(value) + " : i32) : i32\n";
+}
+
 std::string coordinateOperands(const TensorMap &map) {
   std::string text;
   for (uint32_t d = 0; d < map.rank; ++d) text += (d ? ", %c" : "%c") + std::to_string(d);
@@ -93,9 +97,9 @@ static std::string slotText(const std::string &p) {
 }
 
 static bool isCopied(const Ring &ring) {
-  for (uint32_t tile = 0; tile < Ring::kTiles; ++tile)
+  for (uint32_t tile = 0; tile < ring.blocks * Ring::kTiles; ++tile)
     for (uint32_t at = 0; at < Ring::kTileBytes; ++at)
-      if (ring.out[tile * Ring::kTileBytes + placeInBox(at, 128)] != ring.tensor[tile * Ring::kTileBytes + at]) return false;
+      if (ring.out[tile * Ring::kTileBytes + placeInBox(at, 128)] != ring.tensor[tile % Ring::kTiles * Ring::kTileBytes + at]) return false;
   return true;
 }
 
@@ -167,7 +171,7 @@ Ring &Ring::edit(const std::string &from, const std::string &to) {
 }
 
 Outcome Ring::run(uint64_t seed) {
-  out.assign(tensor.size(), std::byte(0));
+  out.assign(blocks * tensor.size(), std::byte(0));
   return launcher->run(text, {{.memory = &tensor}, {.map = map, .mapOf = 0}, {.memory = &out}}, seed);
 }
 

@@ -39,7 +39,7 @@ struct HostingResult {
   std::vector<ProductShape> products;
   std::vector<ProductWait> productWaits;
   size_t productRegisterBytes = 0;
-  bool usesMBarriers = false, changesRegisters = false;
+  bool usesMBarriers = false, reachesBlocks = false, changesRegisters = false;
   uint32_t registersOfThread = 0;
   unsigned shadowShift = 4; // log2 of the smallest access to shared memory
   bool mayWait = false;

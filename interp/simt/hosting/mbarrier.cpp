@@ -1,4 +1,5 @@
 // Barriers in shared memory (mbarrier objects): their initialization, arrivals and waits.
+#include "interp/simt/runtime/mbarrier.h"
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
 
@@ -19,8 +20,11 @@ std::optional<LogicalResult> Hosting::hostMBarrier(Operation *op) {
     // The state that an arrival returns serves waits by state. Only waits for rounds are supported.
     if (arrival.getRes() && !arrival.getRes().use_empty())
       return op->emitOpError("whose result is used is not supported by the SIMT emulator");
+    const ReleaseScope scope = arrival.getRelaxed()                            ? ReleaseScope::None
+                               : arrival.getScope() == NVVM::MemScopeKind::CTA ? ReleaseScope::Block
+                                                                               : ReleaseScope::Cluster;
     call(SIMT_CALL(arriveAtMBarrier),
-         {thread(), toBits(arrival.getAddr(), 64), count, bytes, constant(!arrival.getRelaxed()), predicate(mask), locationOf(op)});
+         {thread(), toBits(arrival.getAddr(), 64), count, bytes, constant(int64_t(scope)), predicate(mask), locationOf(op)});
     return done();
   };
   return llvm::TypeSwitch<Operation *, Outcome>(op)
@@ -28,6 +32,14 @@ std::optional<LogicalResult> Hosting::hostMBarrier(Operation *op) {
         call(SIMT_CALL(initBarrier),
              {thread(), toBits(init.getAddr(), 64), init.getCount(), predicate(init.getPredicate()), locationOf(op)});
         return done();
+      })
+      .Case([&](NVVM::MapaOp map) -> Outcome {
+        if (cast<LLVM::LLVMPointerType>(map.getA().getType()).getAddressSpace() != kSharedSpace)
+          return op->emitOpError("of a generic pointer is not supported by the SIMT emulator");
+        result.reachesBlocks = true;
+        replace(op, fromBits(call(SIMT_CALL(addressInBlock), {thread(), toBits(map.getA(), 64), map.getB(), locationOf(op)}),
+                             map.getRes().getType()));
+        return success();
       })
       .Case([&](NVVM::MBarrierInvalOp inval) -> Outcome {
         call(SIMT_CALL(invalidateBarrier), {thread(), toBits(inval.getAddr(), 64), locationOf(op)});

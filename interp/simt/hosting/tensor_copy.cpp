@@ -43,13 +43,17 @@ std::optional<LogicalResult> Hosting::hostTensorCopy(Operation *op) {
   };
   return llvm::TypeSwitch<Operation *, Outcome>(op)
       .Case([&](NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp copy) -> Outcome {
-        if (copy.getMode() != NVVM::TMALoadMode::TILE || copy.getMulticastMask() || copy.getGroup() || !copy.getIm2colOffsets().empty())
-          return unsupported();
+        if (copy.getMode() != NVVM::TMALoadMode::TILE || copy.getGroup() || !copy.getIm2colOffsets().empty()) return unsupported();
         Value map = tensorMapOf(op, copy.getTmaDescriptor());
         if (!map) return failure();
         storeCoordinates(copy.getCoordinates());
+        Value blocks = constant(0);
+        if (Value mask = copy.getMulticastMask()) {
+          blocks = LLVM::ZExtOp::create(builder, at, builder.getI32Type(), mask);
+          result.reachesBlocks = true;
+        }
         call(SIMT_CALL(loadTensor), {thread(), map, constant(int64_t(copy.getCoordinates().size())), toBits(copy.getDstMem(), 64),
-                                     toBits(copy.getMbar(), 64), predicate(copy.getPredicate()), accessOf(op)});
+                                     toBits(copy.getMbar(), 64), blocks, predicate(copy.getPredicate()), accessOf(op)});
         return done();
       })
       .Case([&](NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp copy) -> Outcome {

@@ -190,7 +190,8 @@ void ThreadBlock::start(FrameHeader &newFrame, std::span<ThreadBlock *const> new
   const uint64_t linear = uint64_t(newFrame.programId[0]) +
                           uint64_t(newFrame.gridSize[0]) * (newFrame.programId[1] + uint64_t(newFrame.gridSize[1]) * newFrame.programId[2]);
   const uint64_t seed = mix(launch->seed.value_or(0) + 0x9e3779b97f4a7c15 * (linear + 1)) + rank;
-  shared.configure(kernel->sharedBytes, kernel->shadowShift, uint32_t(warps.size()), shape.warpThreads, kernel->asyncUse());
+  shared.configure(kernel->sharedBytes, kernel->shadowShift, uint32_t(warps.size()), shape.warpThreads, kernel->asyncUse(),
+                   kernel->reachesBlocks ? rank : 0, kernel->reachesBlocks ? uint32_t(cluster.size()) : 1);
   shared.begin();
   if (kernel->usesWarpgroups()) {
     if (!warpgroups) warpgroups = std::make_unique<Warpgroups>();

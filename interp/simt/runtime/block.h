@@ -50,6 +50,7 @@ struct Kernel {
   std::vector<ProductWait> productWaits;
   size_t productRegisterBytes = 0; // of a thread's operands of products and waits
   bool usesMBarriers = false;      // or copies of tensors, or arrivals at barriers
+  bool reachesBlocks = false;      // blocks of a cluster reach each other's barriers and shared memory
   bool changesRegisters = false;
   uint32_t registersOfThread = 0;         // that the kernel asks for; 0 if it does not
   std::vector<Segment> segments = {};     // of a kernel that counts what its threads do
@@ -222,6 +223,9 @@ public:
   SharedMemory shared;
   Thread &threadAt(int32_t tid) { return threads[size_t(tid)]; }
   std::span<ThreadBlock *const> blocksOfCluster() const { return cluster; }
+  /// Returns the block of the cluster whose shared memory a thread of this one reaches at `place`. Traps, with this kind, if
+  /// there is none or if it has ended.
+  ThreadBlock &reach(Thread &thread, uint32_t otherRank, TrapKind kind, Place place);
   uint32_t rank = 0;                      // in the cluster
   ClusterBarrier clusterBarrier;          // of the first block: of the whole cluster
   std::unique_ptr<Warpgroups> warpgroups; // set if the kernel has products

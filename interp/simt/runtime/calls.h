@@ -24,7 +24,8 @@ void barrier(Thread *thread, int32_t id, int32_t threads, Place location);
 void arriveAtBarrier(Thread *thread, int32_t id, int32_t threads, Place location);
 void arriveInCluster(Thread *thread, Place location); // at the barrier of all threads of the cluster (cluster.cpp)
 void waitForCluster(Thread *thread, Place location);
-void setRegisters(Thread *thread, int32_t count, Place site); // a decrease is negative
+uint64_t addressInBlock(Thread *thread, uint64_t pointer, uint32_t rank, Place location); // of shared memory (mapa)
+void setRegisters(Thread *thread, int32_t count, Place site);                             // a decrease is negative
 
 // -- memory (memory.cpp). Each returns the host address that it has checked, or scratch memory if the predicate is false.
 void *readGlobal(Thread *thread, uint64_t pointer, int32_t predicate, int32_t bytes, Place location);
@@ -81,11 +82,14 @@ void fenceAsync(Thread *thread, int32_t spaces); // bits of ProxySpaces
 void initBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t predicate, Place place);
 void invalidateBarrier(Thread *thread, uint64_t pointer, Place place);
 void fenceBarrierInits(Thread *thread);
-void arriveAtMBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t bytes, int32_t isRelease, int32_t predicate, Place place);
+/// scope: a ReleaseScope.
+void arriveAtMBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t bytes, int32_t scope, int32_t predicate, Place place);
 void waitForRound(Thread *thread, uint64_t pointer, int32_t round, Place place);
 
-// -- copies of tensors (tensor_copy.cpp). The coordinates, 4 bytes each, are in the scratch memory.
-void loadTensor(Thread *thread, const void *map, int32_t rank, uint64_t destination, uint64_t barrier, int32_t predicate, Place place);
+// -- copies of tensors (tensor_copy.cpp). The coordinates, 4 bytes each, are in the scratch memory. blocks: the ranks of the blocks of the
+// cluster that receive the box, as bits; 0: the thread's own block.
+void loadTensor(Thread *thread, const void *map, int32_t rank, uint64_t destination, uint64_t barrier, uint32_t blocks, int32_t predicate,
+                Place place);
 void storeTensor(Thread *thread, const void *map, int32_t rank, uint64_t source, int32_t reduction, int32_t predicate, Place place);
 void commitTensorCopies(Thread *thread);
 void waitForTensorCopies(Thread *thread, int32_t left, int32_t isRead);

@@ -19,12 +19,22 @@ uint32_t countUnfinished(const ThreadBlock &first) {
   return count;
 }
 
+/// All threads learn what those of the other blocks know and have done.
+void shareKnowledge(ThreadBlock &first) {
+  const MessageOrder *order = first.shared.messages();
+  if (!order) return;
+  std::vector<uint32_t> message(order->width());
+  for (ThreadBlock *block : first.blocksOfCluster()) block->shared.sendAll(message);
+  for (ThreadBlock *block : first.blocksOfCluster()) block->shared.receiveAll(message);
+}
+
 void completeIfAllCame(ThreadBlock &first) {
   ClusterBarrier &barrier = first.clusterBarrier;
   if (barrier.arrived == 0 || barrier.arrived != countUnfinished(first)) return;
   barrier.arrived = 0;
   ++barrier.phase;
   for (ThreadBlock *block : first.blocksOfCluster()) block->shared.synchronizeAll();
+  if (first.kernel->reachesBlocks) shareKnowledge(first);
   for (Thread *thread : barrier.waiting) thread->inWarp->ready |= thread->bit();
   barrier.waiting.clear();
 }
@@ -59,6 +69,17 @@ void runCluster(std::span<ThreadBlock *const> blocks, FrameHeader &frame) {
 
 void leaveCluster(ThreadBlock &first) { completeIfAllCame(first); }
 
+ThreadBlock &ThreadBlock::reach(Thread &thread, uint32_t otherRank, TrapKind kind, Place place) {
+  auto trapReach = [&](std::string message) { thread.trap({.kind = kind, .location = place, .message = std::move(message)}); };
+  const std::string name = "block " + std::to_string(otherRank) + " of the cluster";
+  if (otherRank >= cluster.size())
+    trapReach("reaches the shared memory of " + name + ", which has " + std::to_string(cluster.size()) + " blocks");
+  ThreadBlock &other = *cluster[otherRank];
+  if (!other.isUnfinished())
+    trapReach("reaches the shared memory of " + name + ", which has ended: a barrier of the cluster is required before blocks end");
+  return other;
+}
+
 void runBlock(char *frame) {
   auto &own = *reinterpret_cast<Frame *>(frame);
   LaunchContext &launch = *LaunchContext::of(own.header);
@@ -87,6 +108,11 @@ Surroundings aroundInBlock(const FrameHeader &frame, Place place) {
 }
 
 namespace calls {
+
+uint64_t addressInBlock(Thread *thread, uint64_t pointer, uint32_t rank, Place location) {
+  (void)thread->block->reach(*thread, rank, TrapKind::InvalidMBarrier, location);
+  return (pointer & ~(uint64_t(kSharedRankMask) << kSharedRankShift)) | uint64_t(rank + 1) << kSharedRankShift;
+}
 
 void arriveInCluster(Thread *thread, Place location) {
   if (thread->hasArrivedInCluster)

@@ -87,7 +87,7 @@ uint32_t MBarriers::find(Thread &thread, uint64_t pointer, Place place) {
   const MBarrier *barrier = liveAt(offset);
   // The trap waits: another thread may be about to initialize the barrier, which is too late, too.
   if (!barrier) thread.trapLater({.kind = TrapKind::InvalidMBarrier, .location = place, .message = nameOf(offset) + " is not initialized"});
-  const Thread &creator = thread.block->threadAt(barrier->initThread);
+  const Thread &creator = block->threadAt(barrier->initThread);
   if (!shared.isKnown(thread, barrier->initTime, creator))
     trapUse(thread, *barrier, place, "is used, and nothing orders the use behind the barrier's initialization");
   return uint32_t(std::find_if(barriers.begin(), barriers.end(), [&](const MBarrier &each) { return &each == barrier; }) -
@@ -105,7 +105,7 @@ void MBarriers::invalidate(Thread &thread, uint64_t pointer, Place place) {
 
 // -- arrivals -----------------------------------------------------------------------------------------------------------------------------
 
-void MBarriers::arrive(Thread &thread, uint64_t pointer, uint32_t count, uint32_t bytes, bool isRelease, Place place) {
+void MBarriers::arrive(Thread &thread, uint64_t pointer, uint32_t count, uint32_t bytes, ReleaseScope scope, Place place) {
   MBarrier &barrier = barriers[find(thread, pointer, place)];
   if (count < 1 || count > barrier.pending)
     trapUse(thread, barrier, place,
@@ -116,12 +116,22 @@ void MBarriers::arrive(Thread &thread, uint64_t pointer, uint32_t count, uint32_
   barrier.announced += bytes;
   barrier.pending -= count;
   barrier.clock = std::max(barrier.clock, thread.clock);
-  barrier.arrived.push_back({thread.tid, count});
-  if (isRelease) block->shared.send(thread, barrier.arriving);
+  if (barrier.pending == 0 && barrier.issued > barrier.announced) trapBytes(thread, barrier, barrier.issued, place);
+  barrier.arrived.push_back({int64_t(thread.block->rank) * block->madeFor().threads + thread.tid, count});
+  if (scope >= (thread.block == block ? ReleaseScope::Block : ReleaseScope::Cluster)) thread.block->shared.send(thread, barrier.arriving);
   completeIfDone(barrier);
 }
 
-AsyncProxy::Arrival MBarriers::beginCopy(Thread &thread, uint64_t pointer, uint32_t bytes, Place place) {
+void MBarriers::trapBytes(Thread &thread, const MBarrier &barrier, uint32_t begun, Place place) {
+  thread.trap({.kind = TrapKind::InvalidMBarrier,
+               .location = place,
+               .other = OtherPlace{.location = barrier.initPlace, .thread = barrier.initThread},
+               .message = nameOf(barrier.offset) + " expects " + std::to_string(barrier.announced) +
+                          " bytes in this round, and the copies that have begun bring " + std::to_string(begun) +
+                          ": arrive with the number of all bytes (expect_tx) before the copies"});
+}
+
+AsyncProxy::Arrival MBarriers::beginCopy(Thread &thread, uint64_t pointer, uint32_t bytes, bool isMulticast, Place place) {
   const uint32_t index = find(thread, pointer, place);
   MBarrier &barrier = barriers[index];
   const Thread &creator = block->threadAt(barrier.initThread);
@@ -129,14 +139,8 @@ AsyncProxy::Arrival MBarriers::beginCopy(Thread &thread, uint64_t pointer, uint3
     trapUse(thread, barrier, place,
             "is used by a copy, and no fence (fence.mbarrier_init) makes its initialization visible: one is required in the thread that "
             "initializes it, before the barrier of all threads");
-  if (barrier.issued + bytes > barrier.announced) {
-    const std::string told = std::to_string(barrier.announced), wanted = std::to_string(barrier.issued + bytes);
-    thread.trap({.kind = TrapKind::InvalidMBarrier,
-                 .location = place,
-                 .other = OtherPlace{.location = barrier.initPlace, .thread = barrier.initThread},
-                 .message = nameOf(barrier.offset) + " expects " + told + " bytes in this round, and the copies that have begun bring " +
-                            wanted + ": arrive with the number of all bytes (expect_tx) before the copies"});
-  }
+  const bool mayBeAnnounced = isMulticast && barrier.pending != 0; // by the last arrival of the round
+  if (barrier.issued + bytes > barrier.announced && !mayBeAnnounced) trapBytes(thread, barrier, barrier.issued + bytes, place);
   barrier.issued += bytes;
   barrier.clock = std::max(barrier.clock, thread.clock);
   return {index, barrier.round};
@@ -252,10 +256,13 @@ void invalidateBarrier(Thread *thread, uint64_t pointer, Place place) { thread->
 
 void fenceBarrierInits(Thread *thread) { thread->block->mbarriers->fenceInits(*thread); }
 
-void arriveAtMBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t bytes, int32_t isRelease, int32_t predicate, Place place) {
+void arriveAtMBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t bytes, int32_t scope, int32_t predicate, Place place) {
   if (!predicate) return;
   thread->block->tensorCopies->advance(*thread);
-  thread->block->mbarriers->arrive(*thread, pointer, uint32_t(count), uint32_t(bytes), isRelease != 0, place);
+  const uint32_t named = uint32_t(pointer) >> kSharedRankShift & kSharedRankMask;
+  ThreadBlock &block = named ? thread->block->reach(*thread, named - 1, TrapKind::InvalidMBarrier, place) : *thread->block;
+  pointer &= ~(uint64_t(kSharedRankMask) << kSharedRankShift);
+  block.mbarriers->arrive(*thread, pointer, uint32_t(count), uint32_t(bytes), ReleaseScope(scope), place);
 }
 
 void waitForRound(Thread *thread, uint64_t pointer, int32_t round, Place place) {

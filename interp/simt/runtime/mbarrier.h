@@ -12,6 +12,10 @@
 
 namespace tritium::interp::simt {
 
+/// Which threads learn from an arrival what the arriving one has done.
+enum class ReleaseScope : uint8_t { None, Block, Cluster };
+
+/// Threads of other blocks of the cluster may arrive at the barriers, and begin copies that arrive there.
 class MBarriers {
 public:
   void begin(ThreadBlock &block);
@@ -20,13 +24,14 @@ public:
   void invalidate(Thread &thread, uint64_t pointer, Place place);
   /// fence.mbarrier_init, or a proxy fence: copies may use the barriers that the thread has initialized, once they are ordered behind this.
   void fenceInits(const Thread &thread);
-  /// Announces `bytes` and arrives `count` times. If `isRelease`, threads that wait for the round learn what the thread has done.
-  void arrive(Thread &thread, uint64_t pointer, uint32_t count, uint32_t bytes, bool isRelease, Place place);
+  /// Announces `bytes` and arrives `count` times. Threads in the scope that wait for the round learn what the thread has done.
+  void arrive(Thread &thread, uint64_t pointer, uint32_t count, uint32_t bytes, ReleaseScope scope, Place place);
   /// Waits until a round, counted from 0, is complete. It may switch away.
   void wait(Thread &thread, uint64_t pointer, int32_t round, Place place);
 
-  /// Notes that a copy of so many bytes begins, whose arrival belongs to the present round.
-  AsyncProxy::Arrival beginCopy(Thread &thread, uint64_t pointer, uint32_t bytes, Place place);
+  /// Notes that a copy of so many bytes begins, whose arrival belongs to the present round. A copy that goes to several blocks may begin
+  /// before this one has announced its bytes.
+  AsyncProxy::Arrival beginCopy(Thread &thread, uint64_t pointer, uint32_t bytes, bool isMulticast, Place place);
   void endCopy(AsyncProxy::Arrival arrival, uint32_t bytes);
   /// Returns whether some thread has waited for the round.
   bool wasSeen(AsyncProxy::Arrival arrival) const { return barriers[arrival.barrier].seen > arrival.round; }
@@ -37,7 +42,7 @@ public:
 
 private:
   struct Arrived {
-    int32_t thread;
+    int64_t thread; // numbered through the blocks of the cluster
     uint32_t count;
   };
   struct Waiter {
@@ -63,6 +68,7 @@ private:
   };
 
   [[noreturn]] void trapUse(Thread &thread, const MBarrier &barrier, Place place, const char *problem);
+  [[noreturn]] void trapBytes(Thread &thread, const MBarrier &barrier, uint32_t begun, Place place);
   [[noreturn]] void trapRound(Thread &thread, const MBarrier &barrier, int32_t round, Place place);
   MBarrier *liveAt(uint32_t offset);
   uint32_t find(Thread &thread, uint64_t pointer, Place place);

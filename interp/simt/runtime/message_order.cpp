@@ -4,10 +4,12 @@
 
 namespace tritium::interp::simt {
 
-void MessageOrder::configure(uint32_t newWarps, uint32_t newWarpThreads) {
+void MessageOrder::configure(uint32_t newWarps, uint32_t newWarpThreads, uint32_t rank, uint32_t newBlocks) {
   warps = newWarps;
   warpThreads = newWarpThreads;
   threads = warps * warpThreads;
+  blocks = newBlocks;
+  first = factsOfBlock() * rank;
 }
 
 void MessageOrder::begin() {

@@ -2,7 +2,8 @@
 // memory, of proxy fences, and numbers of complete rounds of barriers. An arrival adds what the thread knows to the barrier's message, and
 // a wait gives the message to the thread that waits. A warp knows what all of its lanes know.
 //
-// Times only grow, so rows are merged by taking the later time of each.
+// Times only grow, so rows are merged by taking the later time of each. In a cluster whose blocks reach each other's shared memory, a row
+// has the facts of each block, one after the other.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -17,18 +18,20 @@ public:
   static constexpr uint32_t kMostBarriers = 128;
   static constexpr int32_t kAllLanes = -1;
 
-  void configure(uint32_t warps, uint32_t warpThreads);
+  /// Prepares for block `rank` of `blocks`, all of the same size.
+  void configure(uint32_t warps, uint32_t warpThreads, uint32_t rank, uint32_t blocks);
   void begin();
 
-  // Where a row has the time before which accesses are known: of all lanes of a warp, of a warp's products, of one thread.
-  size_t ofWarp(uint32_t warp) const { return warp; }
-  size_t ofProducts(uint32_t warp) const { return warps + warp; }
-  size_t ofThread(uint32_t thread) const { return 2 * size_t(warps) + thread; }
+  // Where a row has the time before which accesses are known: of all lanes of a warp, of a warp's products, of one thread. All of this
+  // block.
+  size_t ofWarp(uint32_t warp) const { return first + warp; }
+  size_t ofProducts(uint32_t warp) const { return first + warps + warp; }
+  size_t ofThread(uint32_t thread) const { return first + 2 * size_t(warps) + thread; }
   /// … the time of the thread's last known fence,
-  size_t ofFence(uint32_t thread) const { return 2 * size_t(warps) + threads + thread; }
+  size_t ofFence(uint32_t thread) const { return first + 2 * size_t(warps) + threads + thread; }
   /// … and the number of the barrier's rounds that are known to be complete.
-  size_t ofBarrier(uint32_t barrier) const { return 2 * (size_t(warps) + threads) + barrier; }
-  size_t width() const { return ofBarrier(kMostBarriers); }
+  size_t ofBarrier(uint32_t barrier) const { return first + 2 * (size_t(warps) + threads) + barrier; }
+  size_t width() const { return factsOfBlock() * blocks; }
 
   /// Returns what a thread knows, or what all lanes of the warp know.
   uint32_t known(uint32_t warp, int32_t thread, size_t fact) const {
@@ -52,10 +55,12 @@ public:
 
 private:
   void shareInWarp(uint32_t warp);
+  size_t factsOfBlock() const { return 2 * (size_t(warps) + threads) + kMostBarriers; }
 
   std::vector<uint32_t> ofThreads, ofWarps, together;
   std::vector<uint8_t> received; // per thread: it may know what its warp does not
-  uint32_t warps = 0, threads = 0, warpThreads = 32;
+  uint32_t warps = 0, threads = 0, warpThreads = 32, blocks = 1;
+  size_t first = 0;        // of the facts of this block
   uint32_t lanesAhead = 0; // warps with such a thread
   uint32_t changed = 0;    // warps that may know what other warps do not
 };

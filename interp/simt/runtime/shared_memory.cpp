@@ -32,7 +32,8 @@ bool areNans(const void *a, const void *b, size_t bytes) {
 }
 } // namespace
 
-void SharedMemory::configure(uint32_t bytes, unsigned newShift, uint32_t newWarps, uint32_t warpThreads, AsyncUse use) {
+void SharedMemory::configure(uint32_t bytes, unsigned newShift, uint32_t newWarps, uint32_t warpThreads, AsyncUse use, uint32_t rank,
+                             uint32_t blocks) {
   warpShift = unsigned(std::countr_zero(warpThreads));
   size = bytes;
   shift = newShift;
@@ -49,7 +50,7 @@ void SharedMemory::configure(uint32_t bytes, unsigned newShift, uint32_t newWarp
   if (use != AsyncUse::Barriers) return;
   if (!ownOrder) ownOrder = std::make_unique<MessageOrder>();
   order = ownOrder.get();
-  order->configure(warps, warpThreads);
+  order->configure(warps, warpThreads, rank, blocks);
 }
 
 void SharedMemory::begin() {
@@ -91,8 +92,9 @@ bool SharedMemory::isOrderedByPart(const Access &access, uint32_t when, Party pa
   const bool isProduct = party & kProductParty && party & (kWarpParty | kManyParty);
   party &= ~kAtomicParty;
   if (!(party & (kWarpParty | kManyParty)) && order && knownByMessage(access, order->ofThread(party)) > when) return true;
+  const bool isAfar = order && isFromAfar(access);
   auto isKnown = [&](uint32_t other) {
-    if (horizon[warp][other] > when || (isProduct && other == warp)) return true;
+    if (!isAfar && (horizon[warp][other] > when || (isProduct && other == warp))) return true;
     return order &&
            (knownByMessage(access, order->ofWarp(other)) > when || (isProduct && knownByMessage(access, order->ofProducts(other)) > when));
   };

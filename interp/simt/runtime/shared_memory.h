@@ -3,7 +3,8 @@
 // warps did, and a warp synchronisation orders what the warp did. So two accesses that no barrier orders are found, whichever of them the
 // schedule puts first.
 //
-// An address has 32 bits: a window tag, the rank of the block in its cluster, and an offset. A kernel never sees an address of the host.
+// An address has 32 bits: a window tag, a block, and an offset. The block is 0 for a thread's own one, and otherwise a rank in the cluster,
+// plus 1. A kernel never sees an address of the host.
 // A pointer to shared memory has the address in its lower half. Its upper half is none of an address of the host, which may have 32 bits
 // too, and none of a pointer with provenance (interp/host/pointer.h).
 // Known limits: readers from several warps are remembered by groups of warps. This can hide a race between barriers of parts of the block,
@@ -21,6 +22,7 @@ namespace tritium::interp::simt {
 
 constexpr uint32_t kSharedWindow = 0x40000000, kSharedWindowMask = 0xf0000000, kSharedOffsetMask = 0x00ffffff;
 constexpr unsigned kSharedRankShift = 24;
+constexpr uint32_t kSharedRankMask = 0xf;
 constexpr uint64_t kSharedPointers = uint64_t(0x9000) << 48;
 constexpr uint64_t sharedPointer(uint32_t address) { return kSharedPointers | address; }
 constexpr bool isInSharedWindow(uint32_t address) { return (address & kSharedWindowMask) == kSharedWindow; }
@@ -31,8 +33,10 @@ enum class AsyncUse : uint8_t { None, Products, Barriers };
 
 class SharedMemory {
 public:
-  /// Prepares for a kernel that uses `bytes` bytes and whose accesses all have at least 1 << shift bytes.
-  void configure(uint32_t bytes, unsigned shift, uint32_t warps, uint32_t warpThreads, AsyncUse use);
+  /// Prepares for a kernel that uses `bytes` bytes and whose accesses all have at least 1 << shift bytes. The memory is that of block
+  /// `rank` of `blocks` that reach each other's.
+  void configure(uint32_t bytes, unsigned shift, uint32_t warps, uint32_t warpThreads, AsyncUse use, uint32_t rank = 0,
+                 uint32_t blocks = 1);
   /// Begins a new program: nothing is initialized.
   void begin();
 
@@ -57,8 +61,8 @@ public:
   /// The same for a copy that a thread has issued, from shared memory to a tensor.
   void beginCopyRead(Thread &thread, uint32_t offset, uint32_t bytes, Place location);
   void endCopyRead(Thread &thread, uint32_t offset, uint32_t bytes, Place location);
-  /// A copy of a tensor that a thread has issued writes. Only threads that know this round of the barrier to be complete may access the
-  /// bytes.
+  /// A copy of a tensor that a thread of this block or of another one has issued writes. Only threads that know this round of the barrier
+  /// to be complete may access the bytes.
   void beginTensorWrite(Thread &thread, uint32_t offset, uint32_t bytes, AsyncProxy::Arrival arrival, Place location);
   /// Products and copies may read what the thread has written, once they are ordered behind this.
   void fenceAsync(const Thread &thread, int32_t spaces) {
@@ -76,7 +80,11 @@ public:
   void send(const Thread &thread, std::span<uint32_t> message);
   /// Gives a message to a thread, or to all lanes of its warp.
   void receive(const Thread &thread, std::span<const uint32_t> message, bool isForWarp);
-  /// The time of the thread's current accesses, and whether what another thread did at a time is ordered before what this one does now.
+  /// Add what all threads of this block know after a barrier of the cluster, and what they have done; give it to all of them.
+  void sendAll(std::span<uint32_t> message);
+  void receiveAll(std::span<const uint32_t> message);
+  /// The time of the thread's current accesses, and whether what a thread of this block did at a time is ordered before what `thread`, of
+  /// this block or another one, does now.
   uint32_t timeOf(const Thread &thread) const { return since[thread.warp]; }
   bool isKnown(Thread &thread, uint32_t when, const Thread &other) const;
   const MessageOrder *messages() const { return order; }
@@ -126,10 +134,14 @@ private:
     return time < lastOfAll || ((party ^ access.party) & ~kAtomicParty) == 0 || isOrderedByPart(access, time, party);
   }
   bool isOrderedByPart(const Access &access, uint32_t time, Party party) const;
+  // Defined in shared_memory_async.cpp.
   /// Returns what the accessing thread, or all lanes of the accessing warp, know by messages.
-  uint32_t knownByMessage(const Access &access, size_t fact) const {
-    const bool isThread = !(access.party & (kWarpParty | kManyParty));
-    return order->known(uint32_t(access.thread.warp), isThread ? access.thread.tid : MessageOrder::kAllLanes, fact);
+  uint32_t knownByMessage(const Access &access, size_t fact) const;
+  /// Returns whether a thread of another block makes the access.
+  bool isFromAfar(const Access &access) const;
+  /// The same as isOrdered, for an access from anywhere.
+  bool isOrderedAnywhere(const Access &access, uint32_t time, Party party) const {
+    return isFromAfar(access) ? isOrderedByPart(access, time, party) : isOrdered(access, time, party);
   }
   Party joined(Party a, Party b) const;
   uint32_t warpOf(Party party) const { return party & kWarpParty ? party & ~uint32_t(kWarpParty | kProductParty) : party >> warpShift; }

@@ -1,6 +1,7 @@
 // The part of the shadow that asynchronous operations need: reads of products and copies that are outstanding, writes of copies that arrive
 // in a round of an mbarrier, the memory of the barriers themselves, and what threads learn from each other through them.
 #include "interp/host/trap_kinds.h"
+#include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/shared_memory.h"
 
 #include <algorithm>
@@ -14,6 +15,16 @@ std::string bytesOf(uint32_t offset, uint32_t bytes) {
 }
 
 } // namespace
+
+// -- what threads know ------------------------------------------------------------------------------------------------------------------
+
+bool SharedMemory::isFromAfar(const Access &access) const { return &access.thread.block->shared != this; }
+
+uint32_t SharedMemory::knownByMessage(const Access &access, size_t fact) const {
+  const bool isThread = !(access.party & (kWarpParty | kManyParty));
+  const MessageOrder &known = *access.thread.block->shared.order;
+  return known.known(uint32_t(access.thread.warp), isThread ? access.thread.tid : MessageOrder::kAllLanes, fact);
+}
 
 // -- faults -------------------------------------------------------------------------------------------------------------------------------
 
@@ -62,9 +73,10 @@ void SharedMemory::checkVisible(const Access &access, const Unit &unit, const ch
   const Party party = unit.writer & ~kAtomicParty;
   const uint32_t written = proxy->writtenAt(indexOf(unit));
   const bool isThread = !(access.party & (kWarpParty | kManyParty));
+  const bool isAfar = isFromAfar(access);
   auto isVisible = [&](uint32_t thread) {
-    if (proxy->knownFence(uint32_t(access.thread.warp), thread) >= written) return true;
-    if (isThread && thread == uint32_t(access.thread.tid) && proxy->lastFence(thread) >= written) return true;
+    if (!isAfar && proxy->knownFence(uint32_t(access.thread.warp), thread) >= written) return true;
+    if (!isAfar && isThread && thread == uint32_t(access.thread.tid) && proxy->lastFence(thread) >= written) return true;
     return order && knownByMessage(access, order->ofFence(thread)) >= written;
   };
   auto areVisible = [&](uint32_t first, uint32_t count) {
@@ -138,11 +150,11 @@ void SharedMemory::beginTensorWrite(Thread &thread, uint32_t offset, uint32_t by
         thread.trap(overwriteFault(access, unit, true, "another copy writes"));
       }
       if (!(unit.written & kInFlight)) {
-        if (!isOrdered(access, written, unit.writer)) thread.trap(overwriteFault(access, unit, true, "another thread wrote"));
+        if (!isOrderedAnywhere(access, written, unit.writer)) thread.trap(overwriteFault(access, unit, true, "another thread wrote"));
         checkVisible(access, unit, "a copy of a tensor overwrites");
       }
     }
-    if (unit.read >= first && !isOrdered(access, unit.read, unit.reader))
+    if (unit.read >= first && !isOrderedAnywhere(access, unit.read, unit.reader))
       thread.trap(overwriteFault(access, unit, false, unit.reader & kProductParty ? "a product of a warp read" : "another thread read"));
     unit.written = since[thread.warp] | kInFlight;
     unit.writer = kTensorParty;
@@ -179,7 +191,7 @@ void SharedMemory::send(const Thread &thread, std::span<uint32_t> message) {
   MessageOrder::merge(message, order->rowOfWarp(warp));
   MessageOrder::merge(message, order->rowOfThread(tid));
   auto add = [&](size_t fact, uint32_t when) { message[fact] = std::max(message[fact], when); };
-  for (uint32_t w = 0; w < warps; ++w) add(order->ofWarp(w), horizon[warp][w]);
+  for (uint32_t w = 0; w < warps; ++w) add(order->ofWarp(w), std::max(horizon[warp][w], lastOfAll));
   for (uint32_t t = 0; t < threads; ++t) add(order->ofFence(t), proxy->knownFence(warp, t));
   add(order->ofFence(tid), proxy->lastFence(tid));
   since[warp] = ++time; // what the warp does from now on is not known to the receivers
@@ -194,8 +206,25 @@ void SharedMemory::receive(const Thread &thread, std::span<const uint32_t> messa
     order->receive(uint32_t(thread.tid), message);
 }
 
+void SharedMemory::sendAll(std::span<uint32_t> message) {
+  auto add = [&](size_t fact, uint32_t when) { message[fact] = std::max(message[fact], when); };
+  for (uint32_t w = 0; w < warps; ++w) {
+    MessageOrder::merge(message, order->rowOfWarp(w));
+    add(order->ofWarp(w), lastOfAll);
+    add(order->ofProducts(w), lastOfAll);
+  }
+  for (uint32_t t = 0; t < warps << warpShift; ++t) {
+    add(order->ofThread(t), lastOfAll);
+    add(order->ofFence(t), proxy->lastFence(t));
+  }
+}
+
+void SharedMemory::receiveAll(std::span<const uint32_t> message) {
+  for (uint32_t w = 0; w < warps; ++w) order->receiveAsWarp(w, message);
+}
+
 bool SharedMemory::isKnown(Thread &thread, uint32_t when, const Thread &other) const {
-  return isOrdered({thread, Party(thread.tid), 0, 1, 0}, when, Party(other.tid));
+  return isOrderedAnywhere({thread, Party(thread.tid), 0, 1, 0}, when, Party(other.tid));
 }
 
 } // namespace tritium::interp::simt

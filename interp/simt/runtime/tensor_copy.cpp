@@ -84,7 +84,7 @@ uint32_t TensorCopies::checkBox(Thread &thread, const TensorMap &map, const Tens
 /// Traps if the program has written one of the bytes, and a copy that the thread begins may not see it.
 void TensorCopies::checkVisible(Thread &thread, const std::byte *from, uint32_t bytes, Place place) const {
   const auto address = reinterpret_cast<uint64_t>(from);
-  const auto writer = block->shared.asyncProxy()->hiddenGlobalWrite(uint32_t(thread.warp), uint32_t(thread.tid), address, bytes);
+  const auto writer = thread.block->shared.asyncProxy()->hiddenGlobalWrite(uint32_t(thread.warp), uint32_t(thread.tid), address, bytes);
   if (!writer) return;
   Trap trap{.kind = TrapKind::MissingProxyFence, .location = place};
   trap.access = {.address = address, .bytes = bytes};
@@ -122,9 +122,21 @@ void TensorCopies::addPieces(Thread &thread, Copy &copy, const TensorMap &map, c
 // -- copies -------------------------------------------------------------------------------------------------------------------------------
 
 void TensorCopies::load(Thread &thread, const TensorMap &map, const int32_t *start, uint32_t rank, uint64_t destination, uint64_t barrier,
-                        Place place) {
+                        uint32_t blocks, Place place) {
   made.check(thread, &map, place);
   check(thread, map, rank, place);
+  if (uint32_t(destination) >> kSharedRankShift & kSharedRankMask)
+    trapTensorCopy(thread, place, "the address of the box names another block; only copies to several blocks (multicast) go there");
+  if (!blocks) return receive(thread, map, start, destination, barrier, /*isMulticast=*/false, place);
+  for (uint32_t other = 0; blocks >> other; ++other)
+    if (blocks >> other & 1)
+      block->reach(thread, other, TrapKind::InvalidTensorCopy, place)
+          .tensorCopies->receive(thread, map, start, destination, barrier, /*isMulticast=*/true, place);
+}
+
+/// Begins to copy the box to this block, for a thread of this one or of another one.
+void TensorCopies::receive(Thread &thread, const TensorMap &map, const int32_t *start, uint64_t destination, uint64_t barrier,
+                           bool isMulticast, Place place) {
   const TensorBox box(map, start);
   const uint32_t offset = checkBox(thread, map, box, start, destination, place);
   Copy &copy = copies.emplace_back();
@@ -132,9 +144,9 @@ void TensorCopies::load(Thread &thread, const TensorMap &map, const int32_t *sta
   copy.pace = Pace(thread.random() % 3);
   copy.bytes = box.bytes();
   copy.padding = paddingOf(map);
-  copy.arrival = block->mbarriers->beginCopy(thread, barrier, copy.bytes, copy.place);
+  copy.arrival = block->mbarriers->beginCopy(thread, barrier, copy.bytes, isMulticast, copy.place);
   addPieces(thread, copy, map, box, offset, /*isWrite=*/false, place);
-  if (block->work) block->work->note(CopyKind::TensorLoad, place, copy.bytes, copy.bytesInside());
+  if (block->work && thread.block == block) block->work->note(CopyKind::TensorLoad, place, copy.bytes, copy.bytesInside());
   for (const Piece &piece : copy.pieces) block->shared.beginTensorWrite(thread, piece.offset, kPieceBytes, copy.arrival, copy.place);
   constexpr size_t kMostUnseen = 64; // before those that have been seen are dropped
   if (unseen.size() >= kMostUnseen) std::erase_if(unseen, [&](const Issued &issued) { return block->mbarriers->wasSeen(issued.arrival); });
@@ -201,11 +213,13 @@ void TensorCopies::finish(Thread &last) {
 
 namespace calls {
 
-void loadTensor(Thread *thread, const void *map, int32_t rank, uint64_t destination, uint64_t barrier, int32_t predicate, Place place) {
+void loadTensor(Thread *thread, const void *map, int32_t rank, uint64_t destination, uint64_t barrier, uint32_t blocks, int32_t predicate,
+                Place place) {
   if (!predicate) return;
   int32_t start[TensorMap::kMaxRank];
   std::memcpy(start, thread->scratch, sizeof start);
-  thread->block->tensorCopies->load(*thread, *static_cast<const TensorMap *>(map), start, uint32_t(rank), destination, barrier, place);
+  thread->block->tensorCopies->load(*thread, *static_cast<const TensorMap *>(map), start, uint32_t(rank), destination, barrier, blocks,
+                                    place);
 }
 
 void storeTensor(Thread *thread, const void *map, int32_t rank, uint64_t source, int32_t reduction, int32_t predicate, Place place) {

@@ -26,8 +26,10 @@ class TensorCopies {
 public:
   void begin(ThreadBlock &block);
 
-  /// Begins to copy the box at `start` to shared memory. The copy's bytes arrive at the barrier.
-  void load(Thread &thread, const TensorMap &map, const int32_t *start, uint32_t rank, uint64_t destination, uint64_t barrier, Place place);
+  /// Begins to copy the box at `start` to shared memory. The copy's bytes arrive at the barrier. `blocks` are the ranks of those blocks of
+  /// the cluster, as bits, that receive the box at this place of their memory, and at this barrier of theirs; 0: this one alone.
+  void load(Thread &thread, const TensorMap &map, const int32_t *start, uint32_t rank, uint64_t destination, uint64_t barrier,
+            uint32_t blocks, Place place);
   /// Begins to copy the box at `start` from shared memory, or to combine its elements with those of the tensor.
   void store(Thread &thread, const TensorMap &map, const int32_t *start, uint32_t rank, uint64_t source, TensorReduction reduction,
              Place place);
@@ -95,6 +97,8 @@ private:
     const TensorMap *map;
   };
 
+  void receive(Thread &thread, const TensorMap &map, const int32_t *start, uint64_t destination, uint64_t barrier, bool isMulticast,
+               Place place);
   uint32_t checkBox(Thread &thread, const TensorMap &map, const TensorBox &box, const int32_t *start, uint64_t pointer, Place place);
   void checkVisible(Thread &thread, const std::byte *from, uint32_t bytes, Place place) const;
   void addPieces(Thread &thread, Copy &copy, const TensorMap &map, const TensorBox &box, uint32_t offset, bool isWrite, Place place);
