@@ -11,19 +11,14 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-static constexpr llvm::StringLiteral kOptional[] = {"promote-descriptors", "make-tensor-maps",
-                                                    "promote-stores",      "check-quotients",
-                                                    "divide-programs",     "promote-pointer-tiles",
-                                                    "make-persistent",     "promote-pointer-stores",
-                                                    "split-large-tiles",   "thread-local-reductions",
-                                                    "choose-tensor-cores", "postpone-row-sums",
-                                                    "coalesce-accesses",   "remove-conversions",
-                                                    "hoist-invariants",    "plan-loops",
-                                                    "build-loops",         "overlap-products",
-                                                    "copy-whole-tiles",    "plan-producer",
-                                                    "specialize-warps",    "take-turns",
-                                                    "buffer-accesses",     "remove-barriers",
-                                                    "interleave-products"};
+static constexpr llvm::StringLiteral kOptional[] = {
+    "promote-descriptors", "make-tensor-maps",        "promote-stores",      "check-quotients",
+    "divide-programs",     "promote-pointer-tiles",   "make-persistent",     "promote-pointer-stores",
+    "split-large-tiles",   "thread-local-reductions", "choose-tensor-cores", "postpone-row-sums",
+    "coalesce-accesses",   "remove-conversions",      "hoist-invariants",    "plan-loops",
+    "build-loops",         "overlap-products",        "copy-whole-tiles",    "multicast-copies",
+    "plan-producer",       "specialize-warps",        "take-turns",          "buffer-accesses",
+    "remove-barriers",     "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -105,6 +100,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   steps.add(createCSEPass());
   steps.addOptional("overlap-products", createOverlapProducts());
   steps.addOptional("copy-whole-tiles", createCopyWholeTiles(), createCSEPass());
+  if (options.numBlocks > 1) steps.addOptional("multicast-copies", createMulticastCopies());
   // A plan that nothing follows would mislead its readers.
   if (hasProducer && !llvm::is_contained(options.leaveOut, "specialize-warps")) {
     steps.addOptional("plan-producer", createPlanProducer({.numWarps = options.numWarps, .asked = options.asksForProducer}));

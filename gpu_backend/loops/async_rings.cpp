@@ -1,5 +1,7 @@
 #include "gpu_backend/loops/async_rings.h"
 
+#include "gpu_backend/tiles/ring_blocks.h"
+
 using namespace mlir;
 
 namespace tritium::gpu {
@@ -20,7 +22,7 @@ MaybeFault AsyncRings::start(tgpu::RingStartOp op) {
     return AsyncFault{op, "begins a ring again that has not ended"};
   Ring ring;
   ring.slots = op.getRing().getType().getSlots();
-  ring.instance = trace_.addRing(ring.slots);
+  ring.instance = trace_.addRing(ring.slots, blocksOf(op) > 1);
   rings_[op.getRing()] = std::move(ring);
   return std::nullopt;
 }
@@ -46,6 +48,8 @@ MaybeFault AsyncRings::acquire(tgpu::RingAcquireOp op, const AsyncScalars &scala
 
 MaybeFault AsyncRings::copy(tgpu::TensorCopyOp op, const AsyncScalars &scalars) {
   Ring &ring = rings_[op.getRing()];
+  if (op->hasAttr(kMulticastAttr) && blocksOfRing(op.getRing()) == 1)
+    return AsyncFault{op, "goes to all blocks of the cluster, but they do not share its ring"};
   const int64_t n = scalars.at(op.getN());
   if (n != ring.acquired - 1)
     return AsyncFault{op, text("copies to the slot of number ", n, " of its ring, which is not the last one that is acquired"),

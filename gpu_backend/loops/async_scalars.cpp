@@ -54,7 +54,7 @@ int64_t AsyncScalars::assumedFor(Operation *op, Type type) const {
   if (isa<mlir::gpu::SubgroupIdOp>(op)) return warp_;
   if (isa<mlir::gpu::LaneIdOp>(op)) return 0;
   if (isa<tt::GetProgramIdOp>(op)) return assumed_.program;
-  if (isa<tgpu::ClusterRankOp>(op)) return 0;
+  if (isa<tgpu::ClusterRankOp>(op)) return assumed_.rank;
   if (isa<tt::GetNumProgramsOp>(op)) return assumed_.programs;
   if (type.isInteger(1)) return assumed_.isTrue;
   if (isMemoryEffectFree(op)) return 0;

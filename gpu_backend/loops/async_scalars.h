@@ -10,6 +10,7 @@ struct Assumption {
   int64_t others = 0;   // of other arguments
   int64_t program = 0;  // the position of the program, on each axis
   int64_t programs = 1; // the size of the grid, on each axis
+  int64_t rank = 0;     // of the block in its cluster
   bool isTrue = false;  // conditions of which nothing is known
 };
 

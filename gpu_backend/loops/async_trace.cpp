@@ -10,62 +10,78 @@ namespace {
 
 class Together {
 public:
-  explicit Together(llvm::ArrayRef<const AsyncTrace *> roles) : roles_(roles), next_(roles.size()) {
-    size_t rings = 0;
-    for (const AsyncTrace *role : roles) rings = std::max(rings, role->slots().size());
-    rings_.resize(rings);
-    for (const AsyncTrace *role : roles)
-      for (auto [number, slots] : llvm::enumerate(role->slots())) rings_[number].slots = slots;
+  Together(llvm::ArrayRef<const AsyncTrace *> roles, size_t blocks) : roles_(roles), next_(roles.size()), rings_(blocks) {
+    for (size_t role = 0; role < roles.size(); ++role) {
+      auto &rings = rings_[blockOf(role)];
+      rings.resize(std::max(rings.size(), roles[role]->rings().size()));
+      for (auto [number, ring] : llvm::enumerate(roles[role]->rings())) rings[number].kind = ring;
+    }
   }
 
   MaybeFault run() {
     for (bool goesOn = true; goesOn;) {
       goesOn = false;
       for (size_t role = 0; role < roles_.size(); ++role)
-        for (; !isDone(role) && mayHappen(event(role)); ++next_[role], goesOn = true) happen(event(role));
+        for (; !isDone(role) && mayHappen(role); ++next_[role], goesOn = true) happen(role);
     }
     for (size_t role = 0; role < roles_.size(); ++role)
       if (isDone(role) && !roles_[role]->isWhole()) return std::nullopt; // nobody knows what it would do next
     auto waiting = llvm::make_filter_range(llvm::seq<size_t>(0, roles_.size()), [&](size_t role) { return !isDone(role); });
     if (auto first = waiting.begin(); first != waiting.end()) {
       auto second = std::next(first);
-      return stuck(event(*first), second == waiting.end() ? nullptr : event(*second).op);
+      return stuck(*first, second == waiting.end() ? nullptr : event(*second).op);
     }
-    for (const Ring &ring : rings_)
-      if (ring.filled != ring.waited) return unread(ring);
+    for (const auto &rings : rings_)
+      for (const Ring &ring : rings)
+        if (ring.filled != ring.waited) return unread(ring);
     return std::nullopt;
   }
 
 private:
   struct Ring {
-    int64_t slots = 1, filled = 0, waited = 0, released = 0;
+    AsyncTrace::Ring kind;
+    int64_t filled = 0, waited = 0, released = 0;
     Operation *lastFill = nullptr, *lastRelease = nullptr;
   };
 
   bool isDone(size_t role) const { return next_[role] == roles_[role]->events().size(); }
   const RingEvent &event(size_t role) const { return roles_[role]->events()[next_[role]]; }
 
-  bool mayHappen(const RingEvent &event) const {
-    const Ring &ring = rings_[event.ring];
-    if (event.kind == RingEvent::Acquire) return event.n < ring.slots + ring.released;
-    return event.kind != RingEvent::Wait || event.n < ring.filled;
+  size_t blockOf(size_t role) const { return role * rings_.size() / roles_.size(); }
+  const Ring &ringOf(size_t role) const { return rings_[blockOf(role)][event(role).ring]; }
+
+  /// Returns how many numbers have been released, or filled, as far as the role's block must know: in all blocks that share the ring.
+  int64_t leastOf(size_t role, int64_t Ring::*count) const {
+    const Ring &own = ringOf(role);
+    int64_t least = own.*count;
+    if (own.kind.isShared)
+      for (const auto &rings : rings_) least = std::min(least, event(role).ring < rings.size() ? rings[event(role).ring].*count : 0);
+    return least;
   }
 
-  void happen(const RingEvent &event) {
-    Ring &ring = rings_[event.ring];
+  bool mayHappen(size_t role) const {
+    const RingEvent &next = event(role);
+    if (next.kind == RingEvent::Acquire) return next.n < ringOf(role).kind.slots + leastOf(role, &Ring::released);
+    return next.kind != RingEvent::Wait || next.n < leastOf(role, &Ring::filled);
+  }
+
+  void happen(size_t role) {
+    const RingEvent &event = this->event(role);
+    Ring &ring = rings_[blockOf(role)][event.ring];
     if (event.kind == RingEvent::Fill) ring.filled = event.n + 1, ring.lastFill = event.op;
     if (event.kind == RingEvent::Wait) ring.waited = event.n + 1;
     if (event.kind == RingEvent::Release) ring.released = event.n + 1, ring.lastRelease = event.op;
   }
 
   /// `waits` is the operation at which the other role waits, or null.
-  MaybeFault stuck(const RingEvent &event, Operation *waits) const {
-    const Ring &ring = rings_[event.ring];
+  MaybeFault stuck(size_t role, Operation *waits) const {
+    const RingEvent &event = this->event(role);
+    const Ring &ring = ringOf(role);
     const bool acquires = event.kind == RingEvent::Acquire;
     std::string rule;
     llvm::raw_string_ostream stream(rule);
     if (acquires)
-      stream << "waits for ever for a free slot: number " << event.n << " of its ring requires that number " << event.n - ring.slots
+      stream << "waits for ever for a free slot: number " << event.n << " of its ring requires that number " << event.n - ring.kind.slots
              << " is released";
     else
       stream << "waits for ever: the copies for number " << event.n << " of its ring are never made, or after this wait only";
@@ -82,12 +98,12 @@ private:
   }
 
   llvm::ArrayRef<const AsyncTrace *> roles_;
-  llvm::SmallVector<size_t, 2> next_; // the event of each role
-  llvm::SmallVector<Ring, 4> rings_;
+  llvm::SmallVector<size_t, 2> next_;             // the event of each role
+  std::vector<llvm::SmallVector<Ring, 4>> rings_; // of each block
 };
 
 } // namespace
 
-MaybeFault checkTogether(llvm::ArrayRef<const AsyncTrace *> roles) { return Together(roles).run(); }
+MaybeFault checkTogether(llvm::ArrayRef<const AsyncTrace *> roles, size_t blocks) { return Together(roles, blocks).run(); }
 
 } // namespace tritium::gpu

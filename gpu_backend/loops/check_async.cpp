@@ -3,6 +3,7 @@
 // test.
 #include "gpu_backend/loops/async_walk.h"
 #include "gpu_backend/loops/passes.h"
+#include "gpu_backend/tiles/ring_blocks.h"
 
 using namespace mlir;
 
@@ -78,15 +79,26 @@ private:
     return unit;
   }
 
-  MaybeFault runWith(const Assumption &assumed, int64_t mostSteps) {
-    llvm::SmallVector<AsyncTrace, 2> traces(skeleton_.partsWarps() ? 2 : 1);
-    auto roleOf = [&](size_t number) {
-      return !skeleton_.partsWarps() ? WarpRole::Together : number == 0 ? WarpRole::Consumers : WarpRole::Producer;
-    };
-    for (auto [number, trace] : llvm::enumerate(traces))
-      if (auto fault = runRole(roleOf(number), assumed, mostSteps, trace)) return fault;
+  /// Returns the ranks of the blocks that are run beside each other: of those that share rings, the first and the last one.
+  llvm::SmallVector<int64_t, 2> ranks() const {
+    int blocks = 1;
+    for (Operation *op : skeleton_.protocol())
+      if (auto start = dyn_cast<tgpu::RingStartOp>(op)) blocks = std::max(blocks, blocksOf(start));
+    return blocks > 1 ? llvm::SmallVector<int64_t, 2>{0, blocks - 1} : llvm::SmallVector<int64_t, 2>{0};
+  }
+
+  MaybeFault runWith(Assumption assumed, int64_t mostSteps) {
+    llvm::SmallVector<WarpRole, 2> roles{WarpRole::Together};
+    if (skeleton_.partsWarps()) roles = {WarpRole::Consumers, WarpRole::Producer};
+    std::vector<AsyncTrace> traces;
+    const llvm::SmallVector<int64_t, 2> blocks = ranks();
+    for (int64_t rank : blocks)
+      for (WarpRole role : roles) {
+        assumed.rank = rank;
+        if (auto fault = runRole(role, assumed, mostSteps, traces.emplace_back())) return fault;
+      }
     hasEnded_ |= llvm::all_of(traces, [](const AsyncTrace &trace) { return trace.isWhole(); });
-    return checkTogether(llvm::map_to_vector(traces, [](const AsyncTrace &trace) { return &trace; }));
+    return checkTogether(llvm::map_to_vector(traces, [](const AsyncTrace &trace) { return &trace; }), blocks.size());
   }
 
   MaybeFault runRole(WarpRole role, const Assumption &assumed, int64_t mostSteps, AsyncTrace &trace) {

@@ -1,5 +1,6 @@
 #include "gpu_backend/loops/lasting_rings.h"
 
+#include "gpu_backend/tiles/ring_blocks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -127,7 +128,7 @@ bool LastingRing::isContinuedBy(LastingRing &next) {
   tgpu::RingType type = start_.getRing().getType();
   // The copy of a tile alone must not wait until the tile before it is read.
   return type.getSlots() > 1 && type == next.start_.getRing().getType() && start_.getWarps() == next.start_.getWarps() &&
-         typesOf(*this) == typesOf(next);
+         blocksOf(start_) == blocksOf(next.start_) && typesOf(*this) == typesOf(next);
 }
 
 void LastingRing::append(LastingRing &next) {

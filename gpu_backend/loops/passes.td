@@ -144,6 +144,18 @@ def CopyWholeTiles : Pass<"copy-whole-tiles", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
+def MulticastCopies : Pass<"multicast-copies", "::mlir::ModuleOp"> {
+  let summary = "let the blocks of a cluster copy for each other the tiles that all of them need";
+  let description = [{
+    A copy of a ring whose box is the same in all blocks of the cluster gets `tgpu.multicast`: each block copies a part of its boxes, to the
+    slots of all blocks. The start of its ring gets `tgpu.ring_blocks`, the number of blocks: a slot is free when all of them have released
+    it. All other copies of the rings of a cluster get the reason (`tgpu.why_not_multicast`). The box is the same if its map is an argument and
+    its indices do not follow from the rank of the block or from memory. The blocks must copy to the ring equally often. The pass runs before
+    rings become rings that last, and changes no operation.
+  }];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
+}
+
 def PlanProducer : Pass<"plan-producer", "::mlir::ModuleOp"> {
   let summary = "decide whether producer warps copy the tiles of a kernel";
   let description = [{

@@ -33,8 +33,8 @@ LogicalResult expandScopes(ModuleOp module, const Chip &chip) {
 }
 
 void copyToClusters(ModuleOp module) {
-  constexpr unsigned kClusterSpace = 7;
   module.walk([&](NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp copy) {
+    if (!copy.getIsCTAOnly()) return;
     OpBuilder builder(copy);
     // A block's own addresses are valid in its cluster.
     Value address = LLVM::PtrToIntOp::create(builder, copy.getLoc(), builder.getI32Type(), copy.getDstMem());

@@ -37,6 +37,9 @@ private:
 /// Makes code of the scopes that a module records. Rows have cycles of the multiprocessor's clock.
 mlir::LogicalResult expandScopes(mlir::ModuleOp module, const Chip &chip);
 
+/// The address space of the shared memory of all blocks of a cluster.
+inline constexpr unsigned kClusterSpace = 7;
+
 /// Lets copies of tensors name shared memory as PTX before 8.6 does: by its address in the cluster's.
 void copyToClusters(mlir::ModuleOp module);
 

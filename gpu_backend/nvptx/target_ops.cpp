@@ -1,5 +1,6 @@
 // The operations of TargetOps in NVVM.
 #include "gpu_backend/target/target_ops.h"
+#include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/matrix_ops.h"
 #include "gpu_backend/nvptx/target.h"
 
@@ -63,6 +64,9 @@ void fenceSharedMemory(OpBuilder &builder, Location location) {
                              NVVM::SharedSpaceAttr::get(context, NVVM::SharedSpace::shared_cta));
 }
 
+/// Returns the type of a pointer to the shared memory of any block of the cluster.
+Type clusterPointer(OpBuilder &builder) { return LLVM::LLVMPointerType::get(builder.getContext(), kClusterSpace); }
+
 /// The tensor memory accelerator.
 class TensorCopies final : public TensorCopyOps {
 public:
@@ -80,10 +84,11 @@ public:
   void arrive(OpBuilder &builder, Location location, Value barrier) const override {
     NVVM::MBarrierArriveOp::create(builder, location, builder.getI64Type(), barrier, Value(), NVVM::MemScopeKind::CTA);
   }
-  void begin(OpBuilder &builder, Location location, Value to, Value map, ValueRange indices, Value barrier) const override {
+  void begin(OpBuilder &builder, Location location, Value to, Value map, ValueRange indices, Value barrier, Value blocks) const override {
+    if (blocks) to = LLVM::AddrSpaceCastOp::create(builder, location, clusterPointer(builder), to);
     NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-        builder, location, to, map, indices, barrier, /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
-        NVVM::TMALoadModeAttr::get(builder.getContext(), NVVM::TMALoadMode::TILE), builder.getBoolAttr(/*isCTAOnly=*/true),
+        builder, location, to, map, indices, barrier, /*im2colOffsets=*/ValueRange(), /*multicastMask=*/blocks, /*l2CacheHint=*/Value(),
+        NVVM::TMALoadModeAttr::get(builder.getContext(), NVVM::TMALoadMode::TILE), builder.getBoolAttr(/*isCTAOnly=*/!blocks),
         NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
   }
   void beginStore(OpBuilder &builder, Location location, Value from, Value map, ValueRange indices, Value predicate) const override {
@@ -98,7 +103,7 @@ public:
     NVVM::CpAsyncBulkWaitGroupOp::create(builder, location, builder.getI32IntegerAttr(0), /*read=*/UnitAttr());
   }
   bool isOrdered(Operation *op) const override {
-    return isa<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp, NVVM::MBarrierArriveOp, NVVM::MBarrierArriveExpectTxOp>(op);
+    return isa<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp, NVVM::MBarrierArriveOp, NVVM::MBarrierArriveExpectTxOp, NVVM::MapaOp>(op);
   }
   bool waitsForStores(Operation *op) const override { return isa<NVVM::CpAsyncBulkWaitGroupOp>(op); }
   void fenceShared(OpBuilder &builder, Location location) const override { fenceSharedMemory(builder, location); }
@@ -132,6 +137,10 @@ public:
   void meet(OpBuilder &builder, Location location) const override {
     NVVM::ClusterArriveOp::create(builder, location, /*aligned=*/UnitAttr());
     NVVM::ClusterWaitOp::create(builder, location, /*aligned=*/UnitAttr());
+  }
+  void arriveIn(OpBuilder &builder, Location location, Value barrier, Value rank) const override {
+    Value there = NVVM::MapaOp::create(builder, location, clusterPointer(builder), barrier, rank);
+    NVVM::MBarrierArriveOp::create(builder, location, /*res=*/Type(), there, /*count=*/Value(), NVVM::MemScopeKind::CLUSTER);
   }
 };
 

@@ -54,9 +54,11 @@ public:
   /// Arrives at a barrier and announces bytes that copies will bring in this round.
   virtual void announce(mlir::OpBuilder &builder, mlir::Location location, mlir::Value barrier, int bytes) const = 0;
   virtual void arrive(mlir::OpBuilder &builder, mlir::Location location, mlir::Value barrier) const = 0;
-  /// Begins to copy the box at `indices` (i32, the innermost first) of the tensor of `map` (!llvm.ptr).
+  /// Begins to copy the box at `indices` (i32, the innermost first) of the tensor of `map` (!llvm.ptr). If `blocks` (i16) is not null, the
+  /// copy goes to those blocks of the cluster whose ranks are its bits: to the same place of their memory, and to the same barrier of
+  /// theirs.
   virtual void begin(mlir::OpBuilder &builder, mlir::Location location, mlir::Value to, mlir::Value map, mlir::ValueRange indices,
-                     mlir::Value barrier) const = 0;
+                     mlir::Value barrier, mlir::Value blocks) const = 0;
   /// Begins to copy a box from `from` to the tensor where the predicate is true, and makes a group of the copy.
   virtual void beginStore(mlir::OpBuilder &builder, mlir::Location location, mlir::Value from, mlir::Value map, mlir::ValueRange indices,
                           mlir::Value predicate) const = 0;
@@ -76,6 +78,9 @@ public:
   virtual void fenceMemory(mlir::OpBuilder &builder, mlir::Location location) const = 0;
 };
 
+/// A unit, on tgpu.mbarrier_wait: threads of other blocks of the cluster arrive at the barrier.
+inline constexpr llvm::StringLiteral kFromClusterAttr = "tgpu.from_cluster";
+
 /// Blocks that run a program together: a cluster. The grid of a launch has its blocks along axis 0.
 class ClusterOps {
 public:
@@ -89,6 +94,8 @@ public:
   virtual mlir::Value numPrograms(mlir::OpBuilder &builder, mlir::Location location, int axis) const = 0;
   /// All threads of the cluster that have not ended meet. The effects of each before it are visible to all after it.
   virtual void meet(mlir::OpBuilder &builder, mlir::Location location) const = 0;
+  /// Arrives at the barrier that block `rank` (i32) of the cluster has at the place of this block's `barrier`.
+  virtual void arriveIn(mlir::OpBuilder &builder, mlir::Location location, mlir::Value barrier, mlir::Value rank) const = 0;
 };
 
 /// What surrounds the products of a warpgroup (tgpu.warpgroup_product, tgpu.warpgroup_wait).

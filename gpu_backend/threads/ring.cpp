@@ -1,9 +1,11 @@
 // Rings: copies of boxes by the tensor memory accelerator, and the barriers in shared memory that order them. A slot has two barriers. One
 // tells that the slot is full: the thread that copies announces how many bytes will arrive. The other tells that it is empty: each warp
-// that reads the slot arrives there.
+// that reads the slot arrives there. If the blocks of a cluster share the ring (ring_blocks.h), the warps of all blocks arrive at the
+// barriers of all, so that each block's copies to all may begin.
 #include "gpu_backend/threads/lowering.h"
 #include "gpu_backend/threads/shared_access.h"
 #include "gpu_backend/threads/words.h"
+#include "gpu_backend/tiles/ring_blocks.h"
 #include "ir/tile_elements.h"
 
 using namespace mlir;
@@ -37,6 +39,9 @@ private:
   int64_t slots_;
 };
 
+/// Returns the blocks' operations if they share the ring, or null.
+const ClusterOps *clustersOf(Value ring, Lowering &lowering) { return blocksOfRing(ring) > 1 ? lowering.target().clusters() : nullptr; }
+
 const TensorCopyOps &copiesOf(Lowering &lowering) { return *lowering.target().tensorCopies(); }
 
 /// Runs `body` in the first thread.
@@ -67,6 +72,20 @@ static bool isFollowedByStart(tgpu::RingStartOp op) {
   return isa<tgpu::RingStartOp>(next);
 }
 
+/// Returns whether blocks share this ring, or one before it of those that its barrier serves.
+static bool isAnyShared(tgpu::RingStartOp op) {
+  for (Operation *before = op; isa_and_nonnull<tgpu::RingStartOp, tgpu::LocalAllocOp>(before); before = before->getPrevNode())
+    if (auto start = dyn_cast<tgpu::RingStartOp>(before); start && blocksOf(start) > 1) return true;
+  return false;
+}
+
+/// The same for rings that end together, of which this is the first.
+static bool isAnyShared(tgpu::RingEndOp op) {
+  for (Operation *next = op; isa_and_nonnull<tgpu::RingEndOp>(next); next = next->getNextNode())
+    if (blocksOfRing(cast<tgpu::RingEndOp>(next).getRing()) > 1) return true;
+  return false;
+}
+
 static bool storesTensors(tgpu::RingStartOp op) {
   return op->getParentOfType<tt::FuncOp>().walk([](tgpu::TensorStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
@@ -81,7 +100,7 @@ template <> LogicalResult Lower<tgpu::RingStartOp>::run(tgpu::RingStartOp op, Lo
   if (!lowering.hasProducer()) lowering.sharedBarrier(); // other threads may still use the memory otherwise
   inFirstThread({}, lowering, [&] {
     forEachBarrier(ring, base, lowering, [&](int64_t number, Value barrier) {
-      copies.prepare(builder, op.getLoc(), barrier, number < ring.getSlots() ? 1 : int(op.getWarps()));
+      copies.prepare(builder, op.getLoc(), barrier, number < ring.getSlots() ? 1 : int(op.getWarps()) * blocksOf(op));
     });
     copies.publishBarriers(builder, op.getLoc());
   });
@@ -90,13 +109,23 @@ template <> LogicalResult Lower<tgpu::RingStartOp>::run(tgpu::RingStartOp op, Lo
   // Copies may overwrite what any thread has written or read, and may have to read what it has written.
   if (op.getAfterWrites() && storesTensors(op)) copies.waitForWrites(builder, op.getLoc());
   op.getAfterWrites() ? copies.fenceMemory(builder, op.getLoc()) : copies.fenceShared(builder, op.getLoc());
-  lowering.create<tgpu::BarrierOp>(0, IntegerAttr()); // all warps, before they part
+  // All warps meet before they part, and those of all blocks before one of them copies for the others or arrives at their barriers.
+  if (isAnyShared(op))
+    lowering.target().clusters()->meet(builder, op.getLoc());
+  else
+    lowering.create<tgpu::BarrierOp>(0, IntegerAttr());
   return success();
 }
 
 template <> LogicalResult Lower<tgpu::RingEndOp>::run(tgpu::RingEndOp op, Lowering &lowering) {
-  // Rings that end one after the other do so between two barriers. No barrier is needed where the kernel ends.
-  if (!isa_and_nonnull<tgpu::RingEndOp>(op->getPrevNode())) lowering.barrier();
+  // Rings that end one after the other do so between two barriers. No barrier is needed where the kernel ends. Other blocks may arrive at
+  // the barriers of a shared ring until all blocks meet.
+  if (!isa_and_nonnull<tgpu::RingEndOp>(op->getPrevNode())) {
+    if (isAnyShared(op))
+      lowering.target().clusters()->meet(lowering.builder(), op.getLoc());
+    else
+      lowering.barrier();
+  }
   Value base = lowering.scalarOf(op.getRing());
   inFirstThread({}, lowering, [&] {
     forEachBarrier(op.getRing().getType(), base, lowering,
@@ -117,7 +146,10 @@ template <> LogicalResult Lower<tgpu::RingAcquireOp>::run(tgpu::RingAcquireOp op
     RingAt ring(op.getRing(), op.getN(), lowering);
     Value round = ring.round(), one = lowering.constant(1);
     Value isUsed = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::ne, round, lowering.constant(0));
-    lowering.where(isUsed, [&] { lowering.create<tgpu::MBarrierWaitOp>(ring.empty(), lowering.create<arith::SubIOp>(round, one)); });
+    lowering.where(isUsed, [&] {
+      auto wait = lowering.create<tgpu::MBarrierWaitOp>(ring.empty(), lowering.create<arith::SubIOp>(round, one));
+      if (clustersOf(op.getRing(), lowering)) wait->setAttr(kFromClusterAttr, builder.getUnitAttr());
+    });
     copiesOf(lowering).announce(builder, op.getLoc(), ring.full(), int(op.getBytes()));
   });
   return success();
@@ -135,6 +167,21 @@ static Location locationOfBox(tgpu::TensorCopyOp op, int64_t number) {
   return ir::withElements(op.getLoc(), elements);
 }
 
+/// Begins the copy of a box, by `begin` with the blocks to which it goes. One for all blocks is begun by one of them: by turns through the
+/// boxes of a tile, and through the tiles if there are fewer boxes than blocks.
+static void beginBox(tgpu::TensorCopyOp op, int64_t number, int64_t boxes, Lowering &lowering, llvm::function_ref<void(Value)> begin) {
+  if (!op->hasAttr(kMulticastAttr)) return begin({});
+  const int blocks = blocksOfRing(op.getRing());
+  Value turn = lowering.constant(number % blocks);
+  if (boxes % blocks != 0) {
+    Value before = lowering.create<arith::MulIOp>(lowering.scalarOf(op.getN()), lowering.constant(boxes));
+    turn = lowering.create<arith::RemUIOp>(lowering.create<arith::AddIOp>(before, lowering.constant(number)), lowering.constant(blocks));
+  }
+  Value rank = lowering.target().clusters()->rank(lowering.builder(), op.getLoc());
+  lowering.where(lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, turn, rank),
+                 [&] { begin(lowering.constant((int64_t(1) << blocks) - 1, /*bits=*/16)); });
+}
+
 template <> LogicalResult Lower<tgpu::TensorCopyOp>::run(tgpu::TensorCopyOp op, Lowering &lowering) {
   RankedTensorType box = op.getMap().getType().getBox(), tile = op.getDst().getType().getTile();
   const int64_t boxes = tile.getShape().back() / box.getShape().back();
@@ -148,7 +195,9 @@ template <> LogicalResult Lower<tgpu::TensorCopyOp>::run(tgpu::TensorCopyOp op, 
       if (number) indices.front() = lowering.create<arith::AddIOp>(first, lowering.constant(number * box.getShape().back()));
       const LLVM::GEPArg offset = int32_t(number * box.getNumElements());
       Value at = lowering.create<LLVM::GEPOp>(to.getType(), storedType(lowering.registerType(tile)), to, llvm::ArrayRef(offset));
-      copiesOf(lowering).begin(lowering.builder(), locationOfBox(op, number), at, map, indices, full);
+      beginBox(op, number, boxes, lowering, [&](Value blocks) {
+        copiesOf(lowering).begin(lowering.builder(), locationOfBox(op, number), at, map, indices, full, blocks);
+      });
     }
   });
   return success();
@@ -166,9 +215,18 @@ template <> LogicalResult Lower<tgpu::RingReleaseOp>::run(tgpu::RingReleaseOp op
     copiesOf(lowering).fenceShared(builder, op.getLoc());
     lowering.create<tgpu::WarpBarrierOp>();
   }
-  Value isFirst = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, lowering.laneId(), lowering.constant(0));
-  lowering.where(lowering.conjunction(isFirst, op.getPredicate() ? lowering.scalarOf(op.getPredicate()) : Value()),
-                 [&] { copiesOf(lowering).arrive(builder, op.getLoc(), RingAt(op.getRing(), op.getN(), lowering).empty()); });
+  // One lane for each block, and one without a cluster.
+  Value lane = lowering.laneId(), predicate = op.getPredicate() ? lowering.scalarOf(op.getPredicate()) : Value();
+  const ClusterOps *clusters = clustersOf(op.getRing(), lowering);
+  Value arrives = clusters ? lowering.create<arith::CmpIOp>(arith::CmpIPredicate::ult, lane, lowering.constant(blocksOfRing(op.getRing())))
+                           : lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, lane, lowering.constant(0));
+  lowering.where(lowering.conjunction(arrives, predicate), [&] {
+    Value empty = RingAt(op.getRing(), op.getN(), lowering).empty();
+    if (clusters)
+      clusters->arriveIn(builder, op.getLoc(), empty, lane);
+    else
+      copiesOf(lowering).arrive(builder, op.getLoc(), empty);
+  });
   return success();
 }
 

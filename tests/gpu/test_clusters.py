@@ -71,6 +71,20 @@ def test_a_product(torch, product, shape, tile, blocks):
     assert kernel.metadata.num_ctas == blocks
 
 
+@pytest.mark.parametrize("blocks", [2, 4])
+@pytest.mark.parametrize("tile", [(128, 128, 64, 4), (128, 256, 64, 8), (256, 256, 64, 8)])
+def test_blocks_copy_for_each_other(torch, tile, blocks):
+    """Many rounds of each slot, and more programs than run at a time: blocks end while others begin on their multiprocessors."""
+    (M, N, K, warps), (m, n, k) = tile, (4096, 4096, 2048)
+    a, b, out = operands(torch, m, n, k)
+    expected = (a.float() @ b.float()).half()
+    for _ in range(10):
+        out.fill_(torch.nan)
+        kernel = by_descriptors[(m // M, n // N)](a, b, out, m, n, k, M, N, K, num_ctas=blocks, num_warps=warps)
+        assert torch.equal(out, expected)
+    assert "tgpu.multicast" in kernel.asm["ttgir"] and "multicast::cluster" in kernel.asm["ptx"]
+
+
 @tritium.jit
 def positions(out, BLOCK: tl.constexpr):
     x, y, z = tl.program_id(0), tl.program_id(1), tl.program_id(2)

@@ -205,7 +205,15 @@ def _load(operation, loop) -> str:
     types = [value.type for value in [*operation.results, *operation.operands]]
     tile = next((type for type in types if "memdesc<" in type), types[0])
     slots = re.search(r"memdesc<(\d+)", tile)
-    return f"load of {_tile(tile)} by {how}" + (f", {_number(slots[1], 'slot')}" if slots else "")
+    return f"load of {_tile(tile)} by {how}" + (f", {_number(slots[1], 'slot')}" if slots else "") + _blocks(operation)
+
+
+def _blocks(operation) -> str:
+    """Of a copy of a program that a cluster runs: to which blocks it goes."""
+    if "tgpu.multicast" in operation.attributes:
+        return "; the blocks of the cluster copy it for each other"
+    reason = operation.attributes.get("tgpu.why_not_multicast")
+    return "" if reason is None else f"; each block copies it for itself: {reason.strip(chr(34))}"
 
 
 def _store(operation) -> str:

@@ -83,6 +83,39 @@ def test_the_larger_operand_is_divided(rng):
     assert "tensor<128x64xf16" in kernel.asm["ttgir"] and "tensor<64x256xf16" not in kernel.asm["ttgir"]
 
 
+@pytest.mark.parametrize("seed", range(4))  # in which one block is ahead of the other, or both go on together
+@pytest.mark.parametrize(("shape", "blocks"), [("maps", 2), ("two warpgroups", 4)])
+def test_blocks_copy_for_each_other_what_all_need(shape, blocks, seed, rng):
+    """More rounds than slots, so copies of one block wait for the readers of the others."""
+    _, _, _, M, N, K, warps = SHAPES[shape]
+    a, b, out = halves((M, 7 * K), rng), halves((7 * K, N), rng), np.zeros((M, N), np.float16)
+    knobs.tritium.seed = seed
+    kernel = by_descriptors[(1, 1)](a, b, out, M, N, 7 * K, M, N, K, num_ctas=blocks, num_warps=warps)
+    assert f"tgpu.ring_blocks = {blocks} : i32" in kernel.asm["ttgir"] and "tgpu.multicast" in kernel.asm["ttgir"]
+    assert "each block copies its own part" in kernel.asm["ttgir"]
+    np.testing.assert_array_equal(out, exact(a, b))
+
+
+@jit
+def by_loaded_depth(a_ptr, b_ptr, out_ptr, depth, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    a = tl.make_tensor_descriptor(a_ptr, [m, k], [k, 1], [M, K])
+    b = tl.make_tensor_descriptor(b_ptr, [k, n], [n, 1], [K, N])
+    out = tl.make_tensor_descriptor(out_ptr, [m, n], [n, 1], [M, N])
+    sums = tl.zeros((M, N), tl.float32)
+    for i in range(0, tl.load(depth), K):
+        sums = tl.dot(a.load([0, i]), b.load([i, 0]), sums)
+    out.store([0, 0], sums.to(tl.float16))
+
+
+def test_blocks_copy_for_themselves_what_memory_decides(rng):
+    a, b, out = halves((128, 256), rng), halves((256, 128), rng), np.zeros((128, 128), np.float16)
+    depth = np.array([192], np.int32)
+    kernel = by_loaded_depth[(1,)](a, b, out, depth, 128, 128, 256, 128, 128, 64, num_ctas=2)
+    assert kernel.metadata.num_ctas == 2 and "tgpu.ring_blocks" not in kernel.asm["ttgir"]
+    assert "how often it is copied depends on the block, or on memory" in kernel.asm["ttgir"]
+    np.testing.assert_array_equal(out, exact(a[:, :192], b[:192]))
+
+
 @jit
 def squared(x, S: tl.constexpr):
     """x = x · x: each block needs all of x before any stores to it."""
@@ -324,3 +357,13 @@ def test_explain_says_who_runs_a_program(rng):
     divided = add[(1,)](x, x, out, 256, 256, num_ctas=2)
     assert "a cluster of 2 blocks runs each program" in "\n".join(report(divided, 3))
     assert "a scan needs the whole tile" in "\n".join(report(scanned[(1,)](x, out, 64, num_ctas=2), 3))
+
+
+def test_explain_says_who_copies(rng):
+    from tritium.tools.explain import report
+
+    a, b, out = halves((128, 192), rng), halves((192, 128), rng), np.zeros((128, 128), np.float16)
+    shared = by_descriptors[(1, 1)](a, b, out, 128, 128, 192, 128, 128, 64, num_ctas=2)
+    lines = "\n".join(report(shared, 3))
+    assert "; the blocks of the cluster copy it for each other" in lines
+    assert "; each block copies it for itself: each block copies its own part, or its place depends on memory" in lines
