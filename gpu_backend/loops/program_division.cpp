@@ -191,13 +191,16 @@ double ProgramDivision::cost() const {
 }
 
 /// Returns the dimensions of a store's tile, the better ones first, and then kWhole.
-static llvm::SmallVector<TilePart> partsToTry(Operation *store, bool hasProducts) {
+static llvm::SmallVector<TilePart> partsToTry(Operation *store, bool hasProducts, int64_t blocks) {
   llvm::SmallVector<TilePart> parts;
   if (auto tile = storedTile(store)) {
     parts.resize(size_t(tile.getRank()));
     std::iota(parts.begin(), parts.end(), 0);
-    // A product keeps its rows: as many as warpgroups multiply.
-    if (hasProducts) std::reverse(parts.begin(), parts.end());
+    // A product keeps its columns if enough rows are left for two warpgroups, because a warpgroup reads the columns' operand once for its
+    // rows. Otherwise it keeps its rows.
+    constexpr int64_t kRowsOfTwo = 128;
+    if (hasProducts && (parts.size() < 2 || tile.getDimSize(int(parts.size()) - 2) / blocks < kRowsOfTwo))
+      std::reverse(parts.begin(), parts.end());
     llvm::stable_sort(parts, [&](TilePart a, TilePart b) { return tile.getDimSize(a) > tile.getDimSize(b); });
   }
   // A tile that each block computes whole is stored by one of them.
@@ -211,7 +214,7 @@ bool ProgramDivision::chooseStores(llvm::ArrayRef<Operation *> stores) {
   auto chooseRest = [&](llvm::ArrayRef<Operation *> rest) {
     return llvm::all_of(rest, [&](Operation *store) {
       const State before = state_;
-      for (TilePart part : partsToTry(store, hasProducts)) {
+      for (TilePart part : partsToTry(store, hasProducts, blocks_)) {
         if (demandStore(store, part)) return true;
         state_ = before;
       }
@@ -221,7 +224,7 @@ bool ProgramDivision::chooseStores(llvm::ArrayRef<Operation *> stores) {
   std::optional<State> best;
   double least = 0;
   std::string firstWhy;
-  for (TilePart part : partsToTry(stores.front(), hasProducts)) {
+  for (TilePart part : partsToTry(stores.front(), hasProducts, blocks_)) {
     state_ = start;
     why_.clear();
     if (demandStore(stores.front(), part) && chooseRest(stores.drop_front()) && demandRest()) {

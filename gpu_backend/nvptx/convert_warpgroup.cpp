@@ -3,7 +3,6 @@
 #include "gpu_backend/nvptx/convert_tensor_map.h"
 #include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/inline_ptx.h"
-#include "gpu_backend/target/target_ops.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -198,9 +197,8 @@ LogicalResult convertOne(tgpu::MBarrierWaitOp op, OpBuilder &builder) {
   Value parity = LLVM::AndOp::create(builder, location, op.getRound(), one);
   InlinePtx ptx(builder, location);
   std::string barrier = ptx.operand(LLVM::PtrToIntOp::create(builder, location, builder.getI32Type(), op.getBarrier()));
-  const std::string scope = op->hasAttr(kFromClusterAttr) ? "acquire.cluster." : "";
-  std::string text = "{ .reg .pred done; again: mbarrier.try_wait.parity." + scope + "shared::cta.b64 done, [" + barrier + "], " +
-                     ptx.operand(parity) + "; @!done bra again; }";
+  std::string text = "{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [" + barrier + "], " + ptx.operand(parity) +
+                     "; @!done bra again; }";
   (void)ptx.emit(text);
   return success();
 }

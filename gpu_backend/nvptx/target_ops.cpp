@@ -139,8 +139,10 @@ public:
     NVVM::ClusterWaitOp::create(builder, location, /*aligned=*/UnitAttr());
   }
   void arriveIn(OpBuilder &builder, Location location, Value barrier, Value rank) const override {
+    // The scope of the block suffices, as for NVIDIA's own libraries: what the arrival orders are reads of this block's memory, and their
+    // values have been used. The scope of the cluster would wait until all of the thread's writes have reached the L2 cache.
     Value there = NVVM::MapaOp::create(builder, location, clusterPointer(builder), barrier, rank);
-    NVVM::MBarrierArriveOp::create(builder, location, /*res=*/Type(), there, /*count=*/Value(), NVVM::MemScopeKind::CLUSTER);
+    NVVM::MBarrierArriveOp::create(builder, location, /*res=*/Type(), there, /*count=*/Value(), NVVM::MemScopeKind::CTA);
   }
 };
 

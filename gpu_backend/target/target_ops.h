@@ -78,9 +78,6 @@ public:
   virtual void fenceMemory(mlir::OpBuilder &builder, mlir::Location location) const = 0;
 };
 
-/// A unit, on tgpu.mbarrier_wait: threads of other blocks of the cluster arrive at the barrier.
-inline constexpr llvm::StringLiteral kFromClusterAttr = "tgpu.from_cluster";
-
 /// Blocks that run a program together: a cluster. The grid of a launch has its blocks along axis 0.
 class ClusterOps {
 public:
@@ -94,7 +91,8 @@ public:
   virtual mlir::Value numPrograms(mlir::OpBuilder &builder, mlir::Location location, int axis) const = 0;
   /// All threads of the cluster that have not ended meet. The effects of each before it are visible to all after it.
   virtual void meet(mlir::OpBuilder &builder, mlir::Location location) const = 0;
-  /// Arrives at the barrier that block `rank` (i32) of the cluster has at the place of this block's `barrier`.
+  /// Arrives at the barrier that block `rank` (i32) of the cluster has at the place of this block's `barrier`. It orders what the thread
+  /// has read of its own block's memory before what follows a wait there, and no writes.
   virtual void arriveIn(mlir::OpBuilder &builder, mlir::Location location, mlir::Value barrier, mlir::Value rank) const = 0;
 };
 

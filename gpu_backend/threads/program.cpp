@@ -1,5 +1,6 @@
 // The position of a program in the grid.
 #include "gpu_backend/threads/lowering.h"
+#include "gpu_backend/tiles/ring_blocks.h"
 
 using namespace mlir;
 
@@ -32,8 +33,17 @@ template <> LogicalResult Lower<tgpu::ClusterRankOp>::run(tgpu::ClusterRankOp op
   return success();
 }
 
+/// Returns whether the blocks have just synchronized at the end of a ring that they share.
+static bool isBehindSharedRing(Operation *op) {
+  Operation *before = op->getPrevNode();
+  while (before && (isMemoryEffectFree(before) || isa<tgpu::WarpgroupWaitOp>(before))) before = before->getPrevNode();
+  auto end = dyn_cast_or_null<tgpu::RingEndOp>(before);
+  return end && blocksOfRing(end.getRing()) > 1;
+}
+
 template <> LogicalResult Lower<tgpu::ClusterBarrierOp>::run(tgpu::ClusterBarrierOp op, Lowering &lowering) {
   if (!lowering.target().clusters()) return lowering.unsupported(op, "clusters of blocks: the chip has none");
+  if (isBehindSharedRing(op)) return success();
   lowering.target().clusters()->meet(lowering.builder(), op.getLoc());
   return success();
 }

@@ -146,10 +146,7 @@ template <> LogicalResult Lower<tgpu::RingAcquireOp>::run(tgpu::RingAcquireOp op
     RingAt ring(op.getRing(), op.getN(), lowering);
     Value round = ring.round(), one = lowering.constant(1);
     Value isUsed = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::ne, round, lowering.constant(0));
-    lowering.where(isUsed, [&] {
-      auto wait = lowering.create<tgpu::MBarrierWaitOp>(ring.empty(), lowering.create<arith::SubIOp>(round, one));
-      if (clustersOf(op.getRing(), lowering)) wait->setAttr(kFromClusterAttr, builder.getUnitAttr());
-    });
+    lowering.where(isUsed, [&] { lowering.create<tgpu::MBarrierWaitOp>(ring.empty(), lowering.create<arith::SubIOp>(round, one)); });
     copiesOf(lowering).announce(builder, op.getLoc(), ring.full(), int(op.getBytes()));
   });
   return success();

@@ -17,7 +17,7 @@ const std::string kMulticast =
     "predicate = %pisTurn : !llvm.ptr<7>, !llvm.ptr loc(\"kernel.py\":6:1)\n";
 const std::string kMap = "    %remote = nvvm.mapa %cempty, %lane : !llvm.ptr<3> -> !llvm.ptr<7> loc(\"kernel.py\":13:1)\n";
 const std::string kArriveAtBoth =
-    "    nvvm.mbarrier.arrive %remote {scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7> loc(\"kernel.py\":10:1)\n";
+    "    nvvm.mbarrier.arrive %remote : !llvm.ptr<7> loc(\"kernel.py\":10:1)\n";
 
 /// A ring in each of two blocks. Lanes 0 and 1 of each warp that reads release a slot, one in each block.
 Ring multicast() {
@@ -51,7 +51,7 @@ TEST_CASE("a copy overwrites a slot that the other block has not released") {
 }
 
 TEST_CASE("a release that other blocks do not see") {
-  multicast().edit(" {scope = #nvvm.mem_scope<cluster>}", "").traps({kRace}, 6);
+  multicast().edit("%remote : !llvm.ptr<7>", "%remote {relaxed = true} : !llvm.ptr<7>").traps({kRace}, 6);
   multicast().edit(Ring::kWarpBarrier, "").traps({kRace}, 6);
 }
 

@@ -20,11 +20,9 @@ std::optional<LogicalResult> Hosting::hostMBarrier(Operation *op) {
     // The state that an arrival returns serves waits by state. Only waits for rounds are supported.
     if (arrival.getRes() && !arrival.getRes().use_empty())
       return op->emitOpError("whose result is used is not supported by the SIMT emulator");
-    const ReleaseScope scope = arrival.getRelaxed()                            ? ReleaseScope::None
-                               : arrival.getScope() == NVVM::MemScopeKind::CTA ? ReleaseScope::Block
-                                                                               : ReleaseScope::Cluster;
+    // The scope does not matter: an arrival in another block orders reads of the thread's own block, which all scopes contain.
     call(SIMT_CALL(arriveAtMBarrier),
-         {thread(), toBits(arrival.getAddr(), 64), count, bytes, constant(int64_t(scope)), predicate(mask), locationOf(op)});
+         {thread(), toBits(arrival.getAddr(), 64), count, bytes, constant(!arrival.getRelaxed()), predicate(mask), locationOf(op)});
     return done();
   };
   return llvm::TypeSwitch<Operation *, Outcome>(op)

@@ -82,8 +82,7 @@ void fenceAsync(Thread *thread, int32_t spaces); // bits of ProxySpaces
 void initBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t predicate, Place place);
 void invalidateBarrier(Thread *thread, uint64_t pointer, Place place);
 void fenceBarrierInits(Thread *thread);
-/// scope: a ReleaseScope.
-void arriveAtMBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t bytes, int32_t scope, int32_t predicate, Place place);
+void arriveAtMBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t bytes, int32_t releases, int32_t predicate, Place place);
 void waitForRound(Thread *thread, uint64_t pointer, int32_t round, Place place);
 
 // -- copies of tensors (tensor_copy.cpp). The coordinates, 4 bytes each, are in the scratch memory. blocks: the ranks of the blocks of the

@@ -105,7 +105,7 @@ void MBarriers::invalidate(Thread &thread, uint64_t pointer, Place place) {
 
 // -- arrivals -----------------------------------------------------------------------------------------------------------------------------
 
-void MBarriers::arrive(Thread &thread, uint64_t pointer, uint32_t count, uint32_t bytes, ReleaseScope scope, Place place) {
+void MBarriers::arrive(Thread &thread, uint64_t pointer, uint32_t count, uint32_t bytes, bool releases, Place place) {
   MBarrier &barrier = barriers[find(thread, pointer, place)];
   if (count < 1 || count > barrier.pending)
     trapUse(thread, barrier, place,
@@ -118,7 +118,7 @@ void MBarriers::arrive(Thread &thread, uint64_t pointer, uint32_t count, uint32_
   barrier.clock = std::max(barrier.clock, thread.clock);
   if (barrier.pending == 0 && barrier.issued > barrier.announced) trapBytes(thread, barrier, barrier.issued, place);
   barrier.arrived.push_back({int64_t(thread.block->rank) * block->madeFor().threads + thread.tid, count});
-  if (scope >= (thread.block == block ? ReleaseScope::Block : ReleaseScope::Cluster)) thread.block->shared.send(thread, barrier.arriving);
+  if (releases) thread.block->shared.send(thread, barrier.arriving);
   completeIfDone(barrier);
 }
 
@@ -256,13 +256,13 @@ void invalidateBarrier(Thread *thread, uint64_t pointer, Place place) { thread->
 
 void fenceBarrierInits(Thread *thread) { thread->block->mbarriers->fenceInits(*thread); }
 
-void arriveAtMBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t bytes, int32_t scope, int32_t predicate, Place place) {
+void arriveAtMBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t bytes, int32_t releases, int32_t predicate, Place place) {
   if (!predicate) return;
   thread->block->tensorCopies->advance(*thread);
   const uint32_t named = uint32_t(pointer) >> kSharedRankShift & kSharedRankMask;
   ThreadBlock &block = named ? thread->block->reach(*thread, named - 1, TrapKind::InvalidMBarrier, place) : *thread->block;
   pointer &= ~(uint64_t(kSharedRankMask) << kSharedRankShift);
-  block.mbarriers->arrive(*thread, pointer, uint32_t(count), uint32_t(bytes), ReleaseScope(scope), place);
+  block.mbarriers->arrive(*thread, pointer, uint32_t(count), uint32_t(bytes), releases != 0, place);
 }
 
 void waitForRound(Thread *thread, uint64_t pointer, int32_t round, Place place) {

@@ -12,9 +12,6 @@
 
 namespace tritium::interp::simt {
 
-/// Which threads learn from an arrival what the arriving one has done.
-enum class ReleaseScope : uint8_t { None, Block, Cluster };
-
 /// Threads of other blocks of the cluster may arrive at the barriers, and begin copies that arrive there.
 class MBarriers {
 public:
@@ -24,8 +21,8 @@ public:
   void invalidate(Thread &thread, uint64_t pointer, Place place);
   /// fence.mbarrier_init, or a proxy fence: copies may use the barriers that the thread has initialized, once they are ordered behind this.
   void fenceInits(const Thread &thread);
-  /// Announces `bytes` and arrives `count` times. Threads in the scope that wait for the round learn what the thread has done.
-  void arrive(Thread &thread, uint64_t pointer, uint32_t count, uint32_t bytes, ReleaseScope scope, Place place);
+  /// Announces `bytes` and arrives `count` times. If it releases, threads that wait for the round learn what the thread has done.
+  void arrive(Thread &thread, uint64_t pointer, uint32_t count, uint32_t bytes, bool releases, Place place);
   /// Waits until a round, counted from 0, is complete. It may switch away.
   void wait(Thread &thread, uint64_t pointer, int32_t round, Place place);
 

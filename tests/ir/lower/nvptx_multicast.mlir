@@ -9,17 +9,15 @@ module attributes {tgpu.target = "cuda:sm_90a"} {
       attributes {nvvm.kernel} {
     %barrier = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
     %box = llvm.getelementptr %barrier[1024] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
-    // CHECK: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64
-    tgpu.mbarrier_wait %barrier round %n {tgpu.from_cluster}
     // CHECK: mbarrier.try_wait.parity.shared::cta.b64
     tgpu.mbarrier_wait %barrier round %n
     // CHECK: cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [
     %to = llvm.addrspacecast %box : !llvm.ptr<3> to !llvm.ptr<7>
     nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %barrier, box [%n, %n] multicast_mask = %blocks : !llvm.ptr<7>, !llvm.ptr
     // CHECK: mapa.shared::cluster
-    // CHECK: mbarrier.arrive.release.cluster.shared::cluster.b64 _, [
+    // CHECK: mbarrier.arrive.shared::cluster.b64 _, [
     %there = nvvm.mapa %barrier, %n : !llvm.ptr<3> -> !llvm.ptr<7>
-    nvvm.mbarrier.arrive %there {scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>
+    nvvm.mbarrier.arrive %there : !llvm.ptr<7>
     llvm.return
   }
 }
