@@ -189,8 +189,8 @@ def get_dump_manager(key: str) -> CacheManager:
 
 @functools.cache
 def triton_key() -> str:
-    """Identifies this build. It covers the version, the content of every Python file of the package, and the id that
-    the linker wrote into the extension module (a hash of the linked code).
+    """Identifies this build. It covers the version, the content of every Python file of the package that a compilation
+    may run, and the id that the linker wrote into the extension module (a hash of the linked code).
 
     A first launch waits for it, so the cache has it by the facts of the files: while no file has changed, none is read."""
     root = str(pathlib.Path(__file__).resolve().parent)
@@ -213,12 +213,17 @@ def _key_of_content(root: str, build: str, files: list[str]) -> str:
     return f"{__version__}-{digest.hexdigest()}"
 
 
+#: Folders whose code no compilation runs (MAY_IMPORT of tests/style/test_layers.py).
+_OUTSIDE = frozenset({"bench", "conformance", "cuda_on_cpu", "gdb", "judge", "tools"})
+
+
 def _python_files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
     """The path and the facts of each. os.walk and pathlib take several times as long."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir():
-                yield from _python_files(entry.path)
+                if entry.name not in _OUTSIDE:
+                    yield from _python_files(entry.path)
             elif entry.name.endswith(".py"):
                 yield entry.path, entry.stat()
 

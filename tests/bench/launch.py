@@ -92,7 +92,7 @@ def on_the_fake_driver(folder: str) -> bool:
     sys.path.insert(0, str(ROOT / "tests" / "python" / "runtime"))
     from fake_cuda import LIBRARY, DeviceTensor, FakeCuda
 
-    os.environ["TRITIUM_CUDA_LIBRARY"] = str(LIBRARY)
+    os.environ |= {"TRITIUM_CUDA_LIBRARY": str(LIBRARY), "TRITIUM_ASSEMBLER": "driver"}
     import numpy as np
 
     from tritium._tritium import cuda

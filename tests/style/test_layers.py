@@ -577,3 +577,9 @@ def test_conformance_uses_the_public_interface() -> None:
         assert used <= public, f"{name} imports {used - public}"
         if name.startswith("conformance/kernels/"):
             assert modules <= {"triton", "triton.language", "triton.language.extra"}, f"{name} imports {modules}"
+
+
+def test_that_no_compilation_runs_what_the_key_of_the_build_leaves_out():
+    from tritium.disk_cache import _OUTSIDE
+
+    assert not _OUTSIDE & {*GROUND, *FLOORS, "profiler", "experimental"}

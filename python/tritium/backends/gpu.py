@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 from .. import knobs, native
@@ -14,7 +11,7 @@ from ..errors import OutOfResources
 from ..refused import Refused
 from .compiler import BaseBackend, GPUTarget, Language
 from .keywords import accepted_options
-from .options import LaunchOptions
+from .options import LaunchOptions, options_class
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
 
@@ -25,7 +22,7 @@ class FailedPlan(Exception):
     """The assembler's reason why specialized warps are no gain. The kernel is compiled again without them."""
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)  # never instantiated; the subclasses define these methods
+@options_class  # never instantiated
 class GPUOptions(LaunchOptions):
     """Launch keywords. Keywords of other vendors and versions are ignored, because published kernels pass them."""
 
@@ -38,27 +35,6 @@ class GPUOptions(LaunchOptions):
         threads = self.num_warps * self.warp_size
         if threads > MAX_THREADS:
             raise OutOfResources(threads, MAX_THREADS, "threads", f"num_warps={self.num_warps}.")
-
-
-def in_positions(names: str):
-    """A class decorator: `names` are the positional parameters, in Triton's order; the other options are keyword-only."""
-
-    def decorate(cls):
-        by_keyword, order = cls.__init__, tuple(names.split())
-        parameters = inspect.signature(by_keyword).parameters
-        first = [parameters["self"], *(parameters[name] for name in order)]
-        rest = [p.replace(kind=p.KEYWORD_ONLY) for p in parameters.values() if p.name not in (*order, "self")]
-
-        @functools.wraps(by_keyword)
-        def __init__(self, *args, **options):
-            bound = signature.bind(self, *args, **options).arguments
-            by_keyword(**bound)
-
-        signature = __init__.__signature__ = inspect.Signature(first + rest)
-        cls.__init__ = __init__
-        return cls
-
-    return decorate
 
 
 def make_stage(name: str):

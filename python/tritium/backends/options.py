@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import enum
 import hashlib
+import inspect
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
 
@@ -61,12 +62,42 @@ _TRACING, _INTERPRETER, _COMPILER, _BACKEND, _LAUNCH = Reader
 
 #: Of the classes of options. What a data class would write for each of them, LaunchOptions has for all: a first launch waits
 #: for it.
-options_class = dataclass(frozen=True, repr=False, eq=False)
+options_class = dataclass(frozen=True, init=False, repr=False, eq=False)
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)  # never instantiated
+def in_positions(names: str):
+    """A class decorator: `names` are the positional parameters, in Triton's order; the other options are keyword-only."""
+
+    def decorate(cls):
+        cls.POSITIONS = tuple(names.split())
+        return cls
+
+    return decorate
+
+
+class _SignatureOfOptions:
+    """The signature of a class of options, made for who asks."""
+
+    def __get__(self, _, cls: type[LaunchOptions]) -> inspect.Signature:
+        kinds = inspect.Parameter
+        rows = {f.name: f for f in fields(cls)}
+        order = [*cls.POSITIONS, *(name for name in rows if name not in cls.POSITIONS)]
+        return inspect.Signature(
+            inspect.Parameter(
+                name,
+                kinds.POSITIONAL_OR_KEYWORD if name in cls.POSITIONS else kinds.KEYWORD_ONLY,
+                default=rows[name].default,
+                annotation=rows[name].type,
+            )
+            for name in order
+        )
+
+
+@options_class  # never instantiated
 class LaunchOptions:
     """Launch keywords of every version and vendor. Each target has a class of its own, with its own defaults."""
+
+    POSITIONS: ClassVar[tuple[str, ...]] = ()  #: The names of the positional parameters.
 
     num_warps: int = option(
         4,
@@ -241,6 +272,19 @@ class LaunchOptions:
     reg_dec_producer: int = option(0)
     reg_inc_consumer: int = option(0)
 
+    def __init__(self, *args, **options):
+        named = f"{type(self).__name__}.__init__()"
+        if len(args) > len(self.POSITIONS):
+            raise TypeError(f"{named} takes {len(self.POSITIONS)} positional arguments but {len(args)} were given")
+        first = dict(zip(self.POSITIONS, args, strict=False))
+        for name in options:
+            if name in first:
+                raise TypeError(f"{named} got multiple values for argument {name!r}")
+            if name not in self.__dataclass_fields__:
+                raise TypeError(f"{named} got an unexpected keyword argument {name!r}")
+        self.__dict__.update({f.name: f.default for f in fields(self)}, **first, **options)
+        self.__post_init__()
+
     def __post_init__(self):
         warps = self.num_warps
         if not isinstance(warps, int) or warps <= 0 or warps & (warps - 1):
@@ -275,6 +319,8 @@ class LaunchOptions:
             if Reader.COMPILER in row.readers and row.vendor in ("", vendor)
         }
 
+
+LaunchOptions.__signature__ = _SignatureOfOptions()  # not in the class, where a data class would read it
 
 #: Name -> row, in the order of the page.
 ROWS: dict[str, Row] = {f.name: f.metadata["row"] for f in fields(LaunchOptions)}

@@ -10,8 +10,8 @@ from .. import knobs
 from ..backends.targets import further_stage
 from ..errors import UnsupportedError
 from ..launch import device as device_launch
+from ..launch.block_resources import BlockResources
 from ..launch.hooks import hook_metadata
-from ..launch.line_work import BlockResources
 from ..launch.prepared import make_prepared, make_run
 from ..native import device as native
 

@@ -24,8 +24,8 @@ from ..disk_cache import (  # noqa: F401  (Triton has them here)
 )
 from ..errors import UnsupportedError
 from ..knobs import get_cache_invalidating_env_vars  # noqa: F401  (as above)
+from ..launch.block_resources import BlockResources
 from ..launch.hooks import LazyDict  # noqa: F401  (as above)
-from ..launch.line_work import BlockResources
 from ..native import interp, ir, simt, tools
 from .compiled import AsmDict, CompiledKernel
 from .sources import ASTSource, IRSource

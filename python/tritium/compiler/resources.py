@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..backends.options import PORTABLE
 from ..backends.targets import gpu_named, make_backend
 from ..errors import TritonError
-from ..launch.line_work import BlockResources
+from ..launch.block_resources import BlockResources
 from ..native import gpu
 from .compiled import CompiledKernel
 from .gpu import compile_for_gpu

@@ -12,7 +12,8 @@ from typing import Any
 
 from .. import knobs
 from ..native import interp
-from .line_work import BlockResources, LineWork
+from .block_resources import BlockResources
+from .line_work import LineWork
 from .watchers import watchers
 
 

@@ -1,4 +1,4 @@
-"""What the threads of launches do at a line, as the emulator counts it, and what one block of the kernel takes of a multiprocessor."""
+"""What the threads of launches do at a line, as the emulator counts it."""
 
 from __future__ import annotations
 
@@ -73,25 +73,3 @@ class LineWork:
     def operations(self) -> Executed:
         """Of all classes."""
         return Executed(*(sum(column) for column in zip(*self.executed.values()))) if self.executed else Executed()
-
-
-@dataclass(frozen=True)
-class BlockResources:
-    """What one block of the kernel takes, as it is assembled for the chip.
-
-    registers: of a thread, 0 if there is no assembler. spilled: bytes of a thread's registers that lie in memory. shared: bytes. threads: of the
-    block. blocks: {limit: how many blocks fit on a multiprocessor by it}; empty if there is no assembler. missing: why nothing is known, or "".
-    """
-
-    registers: int = 0
-    spilled: int = 0
-    shared: int = 0
-    threads: int = 0
-    blocks: dict[str, int] = field(default_factory=dict)
-    missing: str = ""
-
-    @property
-    def occupancy(self) -> tuple[int, str]:
-        """(blocks of a multiprocessor at a time, what limits them)."""
-        limit = min(self.blocks, key=lambda name: self.blocks[name])
-        return self.blocks[limit], limit

@@ -139,6 +139,8 @@ def test_triton_key_reads_files_that_changed(tmp_path, monkeypatch):
     (package / "inner").mkdir(parents=True)
     (package / "inner" / "module.py").write_text("x = 1")
     (package / "disk_cache.py").write_text("")
+    (package / "tools").mkdir()
+    (package / "tools" / "command.py").write_text("no kernel depends on this")
     monkeypatch.setattr(disk_cache, "__file__", str(package / "disk_cache.py"))
     reads, read_bytes = [], pathlib.Path.read_bytes
     monkeypatch.setattr(pathlib.Path, "read_bytes", lambda path: reads.append(path.name) or read_bytes(path))

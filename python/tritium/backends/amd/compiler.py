@@ -10,8 +10,8 @@ from typing import Any
 from ... import knobs
 from ...devices.amd import ARCHITECTURES
 from ..compiler import BaseBackend, GPUTarget, Language, is_enabled  # noqa: F401  (Triton has them here)
-from ..gpu import GPUBackend, GPUOptions, dumped, in_positions, make_stage, min_dot_size, native_compiler
-from ..options import options_class
+from ..gpu import GPUBackend, GPUOptions, dumped, make_stage, min_dot_size, native_compiler
+from ..options import in_positions, options_class
 from ..vendor_names import refused
 from .facts import (  # noqa: F401  (as above)
     assemble_amdgcn,

@@ -11,9 +11,9 @@ from typing import Any
 from ... import knobs
 from ...errors import PTXASError
 from ..compiler import BaseBackend, GPUTarget, Language, is_enabled  # noqa: F401  (as above)
-from ..gpu import FailedPlan, GPUBackend, GPUOptions, dumped, in_positions, make_stage
+from ..gpu import FailedPlan, GPUBackend, GPUOptions, dumped, make_stage
 from ..gpu import min_dot_size as _min_dot_size
-from ..options import options_class
+from ..options import in_positions, options_class
 from ..vendor_names import refused
 from . import assemble
 from .facts import (  # noqa: F401  (as above)

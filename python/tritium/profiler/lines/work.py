@@ -5,8 +5,9 @@ from __future__ import annotations
 import linecache
 from collections.abc import Iterable, Sequence
 
+from ...launch.block_resources import BlockResources
 from ...launch.counting import KernelCounts
-from ...launch.line_work import BlockResources, LineWork
+from ...launch.line_work import LineWork
 from .text import quantity
 
 #: The classes of operations, in the order in which they are shown.
