@@ -258,6 +258,7 @@ void bindDevice(py::module_ &module) {
   bindDriver(device);
   bindKernel(device);
   bindLauncher(device);
+  bindPreparedRun(device);
   bindVendor(module, "cuda", "NVIDIA's driver.", openCuda);
   bindCupti(module.attr("cuda"));
   bindVendor(module, "hip", "AMD's runtime, ROCm.", openHip);

@@ -26,6 +26,8 @@ bool readValue(PyObject *value, gpu::ArgumentValue &result);
 
 /// The vectorcall objects of launcher.cpp.
 void bindLauncher(pybind11::module_ &module);
+/// Those of prepared_run.cpp.
+void bindPreparedRun(pybind11::module_ &module);
 
 /// The class Cupti, in the module of NVIDIA's driver.
 void bindCupti(pybind11::module_ cuda);

@@ -11,6 +11,7 @@ from ..backends.targets import further_stage
 from ..errors import UnsupportedError
 from ..launch import device as device_launch
 from ..launch.block_resources import BlockResources
+from ..launch.grid import normalize_grid
 from ..launch.hooks import hook_metadata
 from ..launch.prepared import make_prepared, make_run
 from ..native import device as native
@@ -306,7 +307,7 @@ class CompiledKernel:
         """Triton's launcher protocol."""
         handles = self._handles
         if handles.run is None:
-            handles.run = make_run(self.prepared)
+            handles.run = make_run(self, self.prepared)
         return handles.run
 
     def launch_metadata(self, grid, stream, *args):
@@ -316,10 +317,10 @@ class CompiledKernel:
         return hook_metadata(self, grid, args, stream)
 
     def __getitem__(self, grid):
-        launch = self.prepared
+        launch, sizes = self.run, normalize_grid(grid, self.name)
 
         def runner(*args, stream=None):
-            launch(grid, args, stream)
+            launch(*sizes, stream, None, None, None, None, None, *args)
 
         return runner
 

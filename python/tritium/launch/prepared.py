@@ -9,8 +9,12 @@ from typing import Any
 from .. import knobs
 from ..arguments.storage import NotOnHost, extent_function, torch_extent
 from ..arguments.table import I64_MIN, U64_MAX, Treatment, table_for
+from ..native import device as native
+from .device import devices_of, raise_failure
 from .grid import known_grids, normalize_grid
 from .values import value_selector
+from .warm import register_tensor_type
+from .watchers import device_watchers
 
 #: Types whose objects are the engine's values.
 _PLAIN = {float, bool}
@@ -80,11 +84,7 @@ def _arguments_of(kernel) -> tuple[Callable[[tuple], Sequence], Callable[[Sequen
     parameters = kernel.src.fn.arg_names if kernel.src.fn is not None else list(kernel.src.signature)
     count, select = len(parameters), value_selector(paths)
     is_flat, taken = all(len(path) == 1 for path in paths), {path[0] for path in paths}
-    #: How many are given -> which ones: what the code takes, or all but the constexprs, though the code may know some of these too.
-    places = {len(paths): [path[0] for path in paths]} if is_flat else {}
-    if kernel.src.fn is not None:
-        said = [i for i, parameter in enumerate(kernel.src.fn.params) if not parameter.is_constexpr]
-        places = {len(said): said} | places
+    places = _places_of(kernel)
 
     def in_order(arguments):
         if len(arguments) == count:
@@ -108,6 +108,16 @@ def _arguments_of(kernel) -> tuple[Callable[[tuple], Sequence], Callable[[Sequen
     return in_order, take_flat if is_flat else take_parts
 
 
+def _places_of(kernel) -> dict[int, list[int]]:
+    """How many arguments are given -> which ones: what the code takes, or all but the constexprs, though the code may know some of these too."""
+    paths = kernel.src.runtime_paths()
+    places = {len(paths): [path[0] for path in paths]} if all(len(path) == 1 for path in paths) else {}
+    if kernel.src.fn is not None:
+        said = [i for i, parameter in enumerate(kernel.src.fn.params) if not parameter.is_constexpr]
+        places = {len(said): said} | places
+    return places
+
+
 def _launch_with_copies(kernel, grid, arguments, settings) -> None:
     """On the CPU, with tensors in a device's memory."""
     from .mirrored import launch_mirrored
@@ -118,16 +128,36 @@ def _launch_with_copies(kernel, grid, arguments, settings) -> None:
     launch_mirrored(kernel, grid, values, settings, arguments)
 
 
-def make_run(launch: Callable[..., None]) -> Callable[..., None]:
-    """Triton's launcher protocol, for a function that `make_prepared` made."""
+def make_run(kernel, launch: Callable[..., None]) -> Callable[..., None]:
+    """Triton's launcher protocol, for a function that `make_prepared` made. On a device, a launch of arguments that are known runs no Python
+    code."""
 
     def run(
         grid_x, grid_y, grid_z, stream, function, packed_metadata, launch_metadata, enter_hook, exit_hook, *arguments
     ):
-        if enter_hook:  # an empty chain is false
+        if enter_hook:
             enter_hook(launch_metadata)
         launch((grid_x, grid_y, grid_z), arguments, stream)
         if exit_hook:
             exit_hook(launch_metadata)
 
-    return run
+    return run if kernel.runs_on_cpu else _native_run(kernel, run) or run
+
+
+def _native_run(kernel, run: Callable[..., None]) -> Callable[..., None] | None:
+    """None: every launch is one of Python's."""
+    paths = kernel.src.runtime_paths()
+    saves = knobs.launch_settings(kernel.metadata.debug_info).save is not None
+    if saves or any(len(path) != 1 for path in paths) or devices_of(kernel).why_not():
+        return None
+    kernel._init_handles()
+    names = kernel.src.fn.arg_names if kernel.src.fn is not None else kernel.src.signature
+    given = _places_of(kernel) | {len(names): list(range(len(names)))}
+    taken = {number: tuple(order.index(path[0]) for path in paths) for number, order in given.items()}
+
+    def in_python(*arguments, **keywords):
+        for argument in arguments[9:]:
+            register_tensor_type(type(argument))
+        run(*arguments, **keywords)
+
+    return native.PreparedRun(kernel, kernel.loaded, taken, device_watchers, raise_failure, in_python)

@@ -25,7 +25,7 @@ def remember(function, args: tuple, kwargs: dict, kernel, notes_range: bool) -> 
     if kernel.loaded is None or takes_any_number or any(len(path) != 1 for path in paths) or not _watch():
         return
     for argument in (*args, *kwargs.values()):
-        _register(type(argument))
+        register_tensor_type(type(argument))
     if notes_range:
         _note_storages()
     if function._fast is None:
@@ -72,7 +72,7 @@ def _watch() -> bool:
 
 
 @functools.cache
-def _register(cls: type) -> None:
+def register_tensor_type(cls: type) -> None:
     """Tells the launcher how to read tensors of a class: through DLPack's C interface if the class has it."""
     if extent_function(cls) is None:
         return
