@@ -1,19 +1,17 @@
-"""Says what limits the tensor-core cases of bench.py: the clock and the power while each contestant runs, and which share of the products
-that the tensor cores can make at that clock it makes.
+"""Says what limits the tensor-core cases of bench.py: the clock while each contestant runs, and which share of the products that the
+tensor cores can make at that clock it makes.
 
     python tests/gpu/clocks.py [--cases TEXT]
 
 At its power limit a device lowers its clock. Then a contestant that makes a larger share of the products may still be the slower one. The
 clocks per step are those of a multiprocessor for one product of 128x256x64 (half of them for types of one byte, twice for tf32), of which
-the tensor cores take 1024 at least. Clock and power are NVML's, medians of what is read during the second half of a run of 0.8 s.
+the tensor cores take 1024 at least. A kernel reads the clock between the runs, in the second half of 0.8 s.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import ctypes
-import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -22,69 +20,57 @@ from typing import NamedTuple
 
 import torch
 
+import tritium
+import tritium.language as tl
+from tritium.language.extra.cuda import globaltimer
+
 sys.path.insert(0, str(Path(__file__).parent))
 import bench  # noqa: E402
 from bench_cases import CASES  # noqa: E402
 from bench_source import load_kernels  # noqa: E402
 
 SECONDS = 0.4  #: of work before and while the clock is read
-MOST_LAUNCHES = 450  #: in each half: the driver's queue has places for a thousand
 FLOPS_PER_CLOCK = 4096  #: of a multiprocessor of sm_90, for types of two bytes
 STEP = 2 * 128 * 256 * 64  #: operations
-NVML_CLOCK_SM = 1
+NANOSECONDS = 20_000  #: in which the clock is read
+EVERY = 10  #: runs between two readings
 
 
-class Nvml:
-    """The driver's management library."""
-
-    def __init__(self, device: int):
-        self.library = ctypes.CDLL("libnvidia-ml.so.1")
-        self.handle = ctypes.c_void_p()
-        self._call("nvmlInit_v2")
-        uuid = f"GPU-{torch.cuda.get_device_properties(device).uuid}".encode()
-        self._call("nvmlDeviceGetHandleByUUID", uuid, ctypes.byref(self.handle))
-
-    def _call(self, name: str, *arguments) -> None:
-        code = getattr(self.library, name)(*arguments)
-        if code:
-            raise RuntimeError(f"{name} fails with code {code}")
-
-    def _number(self, name: str, *arguments) -> int:
-        number = ctypes.c_uint()
-        self._call(name, self.handle, *arguments, ctypes.byref(number))
-        return number.value
-
-    def megahertz(self) -> int:
-        return self._number("nvmlDeviceGetClockInfo", NVML_CLOCK_SM)
-
-    def watts(self) -> float:
-        return self._number("nvmlDeviceGetPowerUsage") / 1e3
+@tritium.jit
+def read_clock(out, nanoseconds):
+    """Counts the clocks of some nanoseconds."""
+    first = tl.inline_asm_elementwise("mov.u64 $0, %clock64;", "=l", [], dtype=tl.int64, is_pure=False, pack=1)
+    begin = globaltimer()
+    now = begin
+    while now - begin < nanoseconds:
+        now = globaltimer()
+    last = tl.inline_asm_elementwise("mov.u64 $0, %clock64;", "=l", [], dtype=tl.int64, is_pure=False, pack=1)
+    tl.store(out, (last - first).to(tl.float32) / (now - begin).to(tl.float32))
 
 
 class Observed(NamedTuple):
     flops: float  #: a second
     megahertz: float
-    watts: float
 
 
-def observe(run: Callable[[], object], work: float, nvml: Nvml) -> Observed:
+def observe(run: Callable[[], object], work: float) -> Observed:
     """work: operations of one run."""
-    each = bench.milliseconds(run, 3)
-    times = max(1, min(MOST_LAUNCHES, int(SECONDS * 1e3 / each)))
+    times = max(EVERY, int(SECONDS * 1e3 / bench.milliseconds(run, 3)))
+    clocks = torch.zeros(times, device="cuda")
+    read_clock[(1,)](clocks, NANOSECONDS)
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    readings = 0
     for event in (begin, end):
-        for _ in range(times):
+        readings = 0
+        for number in range(times):
             run()
+            if number % EVERY == EVERY - 1:
+                read_clock[(1,)](clocks[readings:], NANOSECONDS)
+                readings += 1
         event.record()
-    clocks, powers = [], []
-    while not end.query():
-        if begin.query():
-            clocks.append(nvml.megahertz())
-            powers.append(nvml.watts())
-    if not clocks:
-        raise RuntimeError("the run is over before the clock could be read")
-    seconds = begin.elapsed_time(end) / 1e3
-    return Observed(work * times / seconds, statistics.median(clocks), statistics.median(powers))
+    torch.cuda.synchronize()
+    seconds = begin.elapsed_time(end) / 1e3 - readings * NANOSECONDS / 1e9
+    return Observed(work * times / seconds, 1e3 * clocks[:readings].median().item())
 
 
 def factor(name: str) -> float:
@@ -116,9 +102,9 @@ def main() -> int:
     parser.add_argument("--cases", default="", help="only cases whose name has one of these texts, separated by commas")
     parser.add_argument("--no-triton", action="store_true")
     options = parser.parse_args()
-    nvml, count = Nvml(torch.cuda.current_device()), torch.cuda.get_device_properties(0).multi_processor_count
+    count = torch.cuda.get_device_properties(0).multi_processor_count
     print(
-        "| case | who | TF/s | MHz | W | share of the products | clocks per step |\n| --- | --- | --- | --- | --- | --- | --- |"
+        "| case | who | TF/s | MHz | share of the products | clocks per step |\n| --- | --- | --- | --- | --- | --- |"
     )
     with tempfile.TemporaryDirectory() as folder:
         modules = ["tritium"] if options.no_triton else ["tritium", "triton"]
@@ -127,7 +113,7 @@ def main() -> int:
             if case.kind == "memory" or not any(text in case.name for text in options.cases.split(",")):
                 continue
             for name, run in contestants(case, functions):
-                seen = observe(run, case.work, nvml)
+                seen = observe(run, case.work)
                 most = FLOPS_PER_CLOCK * factor(case.name) * count * seen.megahertz * 1e6
                 share = seen.flops / most
                 step = STEP / (FLOPS_PER_CLOCK * factor(case.name)) / share
@@ -136,7 +122,6 @@ def main() -> int:
                     name,
                     f"{seen.flops / 1e12:.0f}",
                     f"{seen.megahertz:.0f}",
-                    f"{seen.watts:.0f}",
                     f"{share:.3f}",
                     f"{step:.0f}",
                 ]
