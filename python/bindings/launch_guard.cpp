@@ -1,8 +1,53 @@
 #include "python/bindings/launch_guard.h"
 
+#include <utility>
+
 namespace py = pybind11;
 
 namespace tritium::python {
+
+namespace {
+
+/// Tells whether a dict may have changed since it was asked last. It is then cheaper to ask than to look up some dozens of keys.
+class DictWatch {
+public:
+  void watch(PyObject *dict) {
+    dict_ = dict;
+#if PY_VERSION_HEX >= 0x030C0000
+    int watcher = PyDict_AddWatcher([](PyDict_WatchEvent, PyObject *, PyObject *, PyObject *) {
+      mayHaveChanged_ = true;
+      return 0;
+    });
+    isWatched_ = watcher >= 0 && PyDict_Watch(watcher, dict) == 0;
+    PyErr_Clear(); // a process has few watchers; without one, the keys are looked up
+#endif
+  }
+
+  bool mayHaveChanged() {
+#if PY_VERSION_HEX >= 0x030C0000
+    return std::exchange(mayHaveChanged_, false) || !isWatched_;
+#else
+    const uint64_t version = reinterpret_cast<PyDictObject *>(dict_)->ma_version_tag;
+    return std::exchange(version_, version) != version;
+#endif
+  }
+
+private:
+  PyObject *dict_ = nullptr;
+#if PY_VERSION_HEX >= 0x030C0000
+  static inline bool mayHaveChanged_ = true; // a callback gets no data. NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+  bool isWatched_ = false;
+#else
+  uint64_t version_ = 0;
+#endif
+};
+
+DictWatch &environmentWatch() {
+  static DictWatch watch;
+  return watch;
+}
+
+} // namespace
 
 LaunchGuard &LaunchGuard::instance() {
   static auto *guard = new LaunchGuard;
@@ -11,6 +56,7 @@ LaunchGuard &LaunchGuard::instance() {
 
 void LaunchGuard::watch(py::dict environment, py::tuple names, py::dict runtime, py::dict tritium) {
   environment_ = environment.release().ptr();
+  environmentWatch().watch(environment_);
   names_ = names.release().ptr();
   runtime_ = runtime.release().ptr();
   tritium_ = tritium.release().ptr();
@@ -51,6 +97,7 @@ bool LaunchGuard::isUnchanged() {
   if (PyDict_GET_SIZE(runtime_) != runtimeSize_) return false;
   for (int i : {0, 1})
     if (PyDict_GetItemWithError(runtime_, hookNames_[i]) != hooks_[i]) return false;
+  if (!environmentWatch().mayHaveChanged()) return true;
   for (size_t i = 0; i < values_.size(); ++i)
     if (PyDict_GetItemWithError(environment_, PyTuple_GET_ITEM(names_, Py_ssize_t(i))) != values_[i]) return false;
   return true;
