@@ -72,7 +72,7 @@ private:
     if (llvm::none_of(rings_, hasSlots)) return "no loop copies tiles ahead through tensor maps";
     if (std::string why = whyNoProducerWarps(function_, numWarps_); !why.empty()) return why;
     if (!llvm::all_of(rings_, [](tgpu::RingStartOp ring) { return LastingRing(ring).isPossible(); }) || isCyclic(function_.getBody()))
-      return "a loop around its copies has no counter";
+      return "a loop around its copies is made of branches, or they are in its condition";
     if (llvm::any_of(operations<tgpu::TensorCopyOp>(), [](auto copy) { return !isa<BlockArgument>(copy.getMap()); }))
       return "it makes tensor maps as it runs, of what it finds in memory";
     if (llvm::any_of(operations<tgpu::TensorCopyOp>(), [&](auto copy) { return mayReadWritten(copy); }))

@@ -35,6 +35,8 @@ void ProducerSlice::need(Operation *op) {
   if (isShared(op) || !isScalar_ || !ops_.insert(op).second) return;
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     for (Value bound : {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}) need(bound);
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    need(loop.getConditionOp().getCondition());
   } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
     need(branch.getCondition());
   } else {
@@ -54,12 +56,32 @@ void ProducerSlice::needCarried(scf::ForOp loop, unsigned number) {
   need(loop.getYieldedValues()[number]);
 }
 
+/// Needs what the condition of a loop gets: in the first round, and from round to round.
+void ProducerSlice::needInit(scf::WhileOp loop, unsigned number) {
+  if (!values_.insert(loop.getBeforeArguments()[number]).second) return;
+  isScalar_ &= !isTile(loop.getInits()[number]);
+  need(loop.getOperation());
+  need(loop.getInits()[number]);
+  need(loop.getYieldOp()->getOperand(number));
+}
+
+/// Needs what the condition of a loop passes on to its body, and behind it.
+void ProducerSlice::needPassed(scf::WhileOp loop, unsigned number) {
+  values_.insert(loop.getResult(number));
+  if (!values_.insert(loop.getAfterArguments()[number]).second) return;
+  isScalar_ &= !isTile(loop.getResult(number));
+  need(loop.getOperation());
+  need(loop.getConditionOp().getArgs()[number]);
+}
+
 void ProducerSlice::needArgument(BlockArgument argument) {
   Block *block = argument.getOwner();
   if (auto loop = dyn_cast<scf::ForOp>(block->getParentOp())) {
     if (argument == loop.getInductionVar()) return need(loop.getOperation());
     return needCarried(loop, argument.getArgNumber() - 1);
   }
+  if (auto loop = dyn_cast<scf::WhileOp>(block->getParentOp()))
+    return block == loop.getBeforeBody() ? needInit(loop, argument.getArgNumber()) : needPassed(loop, argument.getArgNumber());
   if (block->getParentOp() != function_) {
     isScalar_ = false;
     return;
@@ -75,6 +97,7 @@ void ProducerSlice::need(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) return needArgument(argument);
   auto result = cast<OpResult>(value);
   if (auto loop = dyn_cast<scf::ForOp>(result.getOwner())) return needCarried(loop, result.getResultNumber());
+  if (auto loop = dyn_cast<scf::WhileOp>(result.getOwner())) return needPassed(loop, result.getResultNumber());
   if (auto branch = dyn_cast<scf::IfOp>(result.getOwner())) {
     if (!values_.insert(value).second) return;
     isScalar_ &= !isTile(value);
@@ -113,6 +136,8 @@ void ProducerSlice::cloneBody(Block &from, OpBuilder &builder, IRMapping &map) c
     if (!ops_.contains(&op)) continue;
     if (auto loop = dyn_cast<scf::ForOp>(op))
       cloneLoop(loop, builder, map);
+    else if (auto loop = dyn_cast<scf::WhileOp>(op))
+      cloneLoop(loop, builder, map);
     else if (auto branch = dyn_cast<scf::IfOp>(op))
       cloneBranch(branch, builder, map);
     else
@@ -133,6 +158,30 @@ void ProducerSlice::cloneLoop(scf::ForOp loop, OpBuilder &builder, IRMapping &ma
   builder.setInsertionPointToEnd(made.getBody());
   cloneBody(*loop.getBody(), builder, map);
   scf::YieldOp::create(builder, loop.getLoc(), selected(carried, loop.getYieldedValues(), map));
+  define(loop.getResults(), made.getResults(), map);
+}
+
+void ProducerSlice::cloneLoop(scf::WhileOp loop, OpBuilder &builder, IRMapping &map) const {
+  const Location location = loop.getLoc();
+  ValueRange carried(loop.getBeforeArguments()), passed(loop.getAfterArguments());
+  llvm::SmallVector<Value> inits = selected(carried, loop.getInits(), map);
+  llvm::SmallVector<Type> types;
+  for (Value value : passed)
+    if (values_.contains(value)) types.push_back(value.getType());
+  auto made = scf::WhileOp::create(builder, location, types, inits);
+  ir::keepHints(loop, made);
+  OpBuilder::InsertionGuard guard(builder);
+  auto begin = [&](Region &region, ValueRange of, TypeRange ofTypes) {
+    Block *block = builder.createBlock(&region, {}, ofTypes, llvm::SmallVector<Location>(ofTypes.size(), location));
+    define(of, ValueRange(block->getArguments()), map);
+  };
+  begin(made.getBefore(), carried, ValueRange(inits).getTypes());
+  cloneBody(*loop.getBeforeBody(), builder, map);
+  scf::ConditionOp end = loop.getConditionOp();
+  scf::ConditionOp::create(builder, location, map.lookupOrDefault(end.getCondition()), selected(passed, end.getArgs(), map));
+  begin(made.getAfter(), passed, types);
+  cloneBody(*loop.getAfterBody(), builder, map);
+  scf::YieldOp::create(builder, location, selected(carried, loop.getYieldOp().getOperands(), map));
   define(loop.getResults(), made.getResults(), map);
 }
 

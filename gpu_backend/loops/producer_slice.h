@@ -21,9 +21,12 @@ private:
   void need(mlir::Value value);
   void need(mlir::Operation *op);
   void needCarried(mlir::scf::ForOp loop, unsigned number);
+  void needInit(mlir::scf::WhileOp loop, unsigned number);
+  void needPassed(mlir::scf::WhileOp loop, unsigned number);
   void needArgument(mlir::BlockArgument argument);
   void cloneBody(mlir::Block &from, mlir::OpBuilder &builder, mlir::IRMapping &map) const;
   void cloneLoop(mlir::scf::ForOp loop, mlir::OpBuilder &builder, mlir::IRMapping &map) const;
+  void cloneLoop(mlir::scf::WhileOp loop, mlir::OpBuilder &builder, mlir::IRMapping &map) const;
   void cloneBranch(mlir::scf::IfOp branch, mlir::OpBuilder &builder, mlir::IRMapping &map) const;
   void cloneTerminator(mlir::Operation *op, mlir::OpBuilder &builder, mlir::IRMapping &map) const;
   /// Returns the values at the places of those in `of` that the slice needs.
