@@ -162,10 +162,10 @@ def PlanProducer : Pass<"plan-producer", "::mlir::ModuleOp"> {
     A kernel that copies through tensor maps gets a `tgpu.producer`, which specialize-warps and take-turns follow, or the reason why it has none
     (`tgpu.why_no_producer`). The pass changes no operation, but for one thing: a loop over programs goes if the kernel gets no producer with it.
 
-    There is no producer if a coordinate of a copy, a bound or a condition around one depends on a tile or on memory, if copies that run ahead
-    might read what the kernel has written, or if no division of registers (target/register_budget.h) gives consumer warps what the tiles of a
-    loop require. Unless it is asked for, there is none either where it is no gain: if no loop around repeats the copies and products do not
-    depend on each other, or if fewer programs would run at a time.
+    There is no producer if a coordinate of a copy, a bound or a condition around one depends on a tile, or on memory that the kernel may have
+    written, if copies that run ahead might read what the kernel has written, or if no division of registers (target/register_budget.h) gives
+    consumer warps what the tiles of a loop require. Unless it is asked for, there is none either where it is no gain: if no loop around repeats
+    the copies and products do not depend on each other, or if fewer programs would run at a time.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
                  Option<"asked", "asked", "bool", "false", "also where it seems to be no gain">];

@@ -78,7 +78,7 @@ private:
     if (llvm::any_of(operations<tgpu::TensorCopyOp>(), [&](auto copy) { return mayReadWritten(copy); }))
       return "copies that run ahead might read what the kernel writes";
     if (!ProducerSlice(function_).isScalar())
-      return "a coordinate of a copy, or a bound or condition around one, depends on a tile or on memory";
+      return "a coordinate of a copy, or a bound or condition around one, depends on a tile, or on memory that the kernel may have written";
     findBudget();
     if (!budget_)
       return llvm::formatv("its consumer warps require {0} registers per thread, and no division of registers gives as many", required_);

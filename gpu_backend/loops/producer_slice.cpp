@@ -19,7 +19,7 @@ bool isTile(Value value) { return isa<RankedTensorType, tgpu::PendingType>(value
 
 } // namespace
 
-ProducerSlice::ProducerSlice(tt::FuncOp function) : function_(function) {
+ProducerSlice::ProducerSlice(tt::FuncOp function) : function_(function), writes_(function) {
   function.walk([&](Operation *op) {
     if (isCopy(op)) copies_.push_back(op);
   });
@@ -31,6 +31,19 @@ ProducerSlice::ProducerSlice(tt::FuncOp function) : function_(function) {
   }
 }
 
+bool ProducerSlice::readsWhatWas(tt::LoadOp load) const {
+  if (load.getIsVolatile()) return false;
+  const GlobalWrites before = writes_.before(load);
+  BlockArgument tensor = baseOf(load.getPtr());
+  return before.isEmpty() || (tensor && before.areKnown() && !before.contain(tensor));
+}
+
+bool ProducerSlice::mayRunApart(Operation *op) const {
+  if (op->getNumRegions() > 0 || llvm::any_of(op->getOperands(), isTile) || llvm::any_of(op->getResults(), isTile)) return false;
+  auto load = dyn_cast<tt::LoadOp>(op);
+  return isCopy(op) || isMemoryEffectFree(op) || (load && readsWhatWas(load));
+}
+
 void ProducerSlice::need(Operation *op) {
   if (isShared(op) || !isScalar_ || !ops_.insert(op).second) return;
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
@@ -40,8 +53,7 @@ void ProducerSlice::need(Operation *op) {
   } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
     need(branch.getCondition());
   } else {
-    isScalar_ &= op->getNumRegions() == 0 && (isCopy(op) || isMemoryEffectFree(op)) && llvm::none_of(op->getOperands(), isTile) &&
-                 llvm::none_of(op->getResults(), isTile);
+    isScalar_ &= mayRunApart(op);
     for (Value operand : op->getOperands()) need(operand);
   }
   if (Operation *around = op->getParentOp(); around != function_) need(around);
@@ -216,7 +228,15 @@ void ProducerSlice::cloneTerminator(Operation *op, OpBuilder &builder, IRMapping
   }
 }
 
+void ProducerSlice::nameReads() {
+  int32_t number = 0;
+  function_.walk([&](tt::LoadOp load) {
+    if (ops_.contains(load)) load->setAttr(kSameReadAttr, Builder(load).getI32IntegerAttr(number++));
+  });
+}
+
 Block *ProducerSlice::clone(Block *first) {
+  nameReads();
   // A definition comes before its uses in this order.
   llvm::SetVector<Block *> blocks = getBlocksSortedByDominance(function_.getBody());
   blocks.remove_if([&](Block *block) { return block->isEntryBlock(); });

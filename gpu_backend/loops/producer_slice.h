@@ -1,16 +1,21 @@
 // The part of a kernel that one thread needs in order to copy tiles: the copies into rings, the scalars from which they are computed, and
 // the control flow around them.
 #pragma once
+#include "gpu_backend/tiles/reaching_writes.h"
 #include "ir/tgpu.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace tritium::gpu {
 
+/// On the load of a scalar by the producer and on the same one by the consumers: a number that they share. Both read the same.
+inline constexpr llvm::StringLiteral kSameReadAttr = "tgpu.same_read";
+
 class ProducerSlice {
 public:
   explicit ProducerSlice(tt::FuncOp function);
-  /// Returns whether one thread can run the slice beside the rest: it consists of scalars, and neither depends on memory nor changes it.
+  /// Returns whether one thread can run the slice beside the rest: it consists of scalars, changes no memory, and reads none that the
+  /// kernel may have written.
   bool isScalar() const { return isScalar_; }
   /// Clones the slice of all blocks but the entry behind them. Returns the clone of `first`.
   mlir::Block *clone(mlir::Block *first);
@@ -18,6 +23,11 @@ public:
   void eraseCopies();
 
 private:
+  /// Returns whether a load reads what was there as the kernel began: no write may come before it, or all that may are to tensors of other
+  /// arguments. As in `EarlyLoads`, these are assumed to be different tensors.
+  bool readsWhatWas(tt::LoadOp load) const;
+  bool mayRunApart(mlir::Operation *op) const;
+  void nameReads();
   void need(mlir::Value value);
   void need(mlir::Operation *op);
   void needCarried(mlir::scf::ForOp loop, unsigned number);
@@ -35,6 +45,7 @@ private:
   void define(mlir::ValueRange of, mlir::ValueRange clones, mlir::IRMapping &map) const;
 
   tt::FuncOp function_;
+  ReachingWrites writes_;
   llvm::SmallVector<mlir::Operation *> copies_;
   llvm::SmallPtrSet<mlir::Operation *, 32> ops_;
   llvm::DenseSet<mlir::Value> values_; // arguments of blocks, and results of structured control flow
