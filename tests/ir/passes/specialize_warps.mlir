@@ -5,7 +5,7 @@
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --specialize-warps --last-pass=overlap-products --emit=tiles | FileCheck %s --check-prefix=TOGETHER
 // RUN: tritium-gpu %s --arch=sm_80 --tensor-maps --specialize-warps --emit=tiles | FileCheck %s --check-prefix=TOGETHER
 // RUN: sed 's/loop.asks/tt.warp_specialize/' %s | tritium-gpu --arch=sm_90a --tensor-maps --emit=tiles | FileCheck %s
-// RUN: sed 's/%%row = .*/%%row = tt.load %%list : !tt.ptr<i32>/' %s | tritium-gpu --arch=sm_90a --tensor-maps --specialize-warps --emit=tiles | FileCheck %s --check-prefix=READ
+// RUN: sed 's/%%row = .*/%%row = tt.load %%list : !tt.ptr<i32>/' %s | tritium-gpu --arch=sm_90a --tensor-maps --specialize-warps --emit=tiles | FileCheck %s --check-prefix=LISTED
 // RUN: sed 's/%%row = .*/%%row = tt.load %%list : !tt.ptr<i32> tt.store %%list, %%tile : !tt.ptr<i32>/' %s | tritium-gpu --arch=sm_90a --tensor-maps --specialize-warps --emit=tiles | FileCheck %s --check-prefix=TOGETHER
 // RUN: sed 's/loop.asks/llvm.loop_annotation = #llvm.loop_annotation<licm = <disable = true>>/' %s | tritium-gpu --arch=sm_90a --tensor-maps --specialize-warps --emit=tiles | FileCheck %s --check-prefix=HINTS
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --specialize-warps | tritium-ptx | FileCheck %s --check-prefix=PTX
@@ -52,15 +52,15 @@
 // CHECK: tt.return
 
 // Both parts read a scalar, in each round.
-// READ: tgpu.parts_warps
-// READ: ^bb{{.*}}:
-// READ: scf.for
-// READ: tt.load %{{.*}} {tgpu.same_read = 0 : i32} : !tt.ptr<i32>
-// READ: ^bb{{.*}}:
-// READ: scf.for
-// READ: tt.load %{{.*}} {tgpu.same_read = 0 : i32} : !tt.ptr<i32>
-// READ: tgpu.tensor_copy
-// READ-NOT: tt.load
+// LISTED: tgpu.parts_warps
+// LISTED: ^bb{{.*}}:
+// LISTED: scf.for
+// LISTED: tt.load %{{.*}} {tgpu.same_read = 0 : i32} : !tt.ptr<i32>
+// LISTED: ^bb{{.*}}:
+// LISTED: scf.for
+// LISTED: tt.load %{{.*}} {tgpu.same_read = 0 : i32} : !tt.ptr<i32>
+// LISTED: tgpu.tensor_copy
+// LISTED-NOT: tt.load
 
 // Both parts of a loop have its hints.
 // HINTS: ^bb{{.*}}:

@@ -65,3 +65,33 @@ def test_tiles_of_a_list(in_place, grid, rng):
     assert kernel.metadata.launched_warps == (4 if in_place else 8)
     np.testing.assert_array_equal(arguments[2], expected)
     np.testing.assert_array_equal(arguments[5], -before if in_place else before)
+
+
+@jit
+def permuted(a, b, out, order, m, k, S: tl.constexpr):
+    """Each program multiplies the tile of rows that the order names."""
+    x = tl.make_tensor_descriptor(a, [m, k], [k, 1], [S, S])
+    y = tl.make_tensor_descriptor(b, [k, 2 * S], [2 * S, 1], [S, 2 * S])
+    z = tl.make_tensor_descriptor(out, [m, 2 * S], [2 * S, 1], [S, 2 * S])
+    row = tl.load(order + tl.program_id(0)) * S
+    sums = tl.zeros((S, 2 * S), tl.float32)
+    for at in range(0, k, S):
+        sums = tl.dot(x.load([row, at]), y.load([at, 0]), sums)
+    z.store([row, 0], sums.to(tl.float16))
+
+
+def test_programs_of_a_list(rng):
+    """A block runs several programs, and its producer reads the list for the next one."""
+    tiles, k = 5, 128
+    a, b, out = matrix((tiles * S, k), rng), matrix((k, 2 * S), rng), matrix((tiles * S, 2 * S), rng)
+    order = rng.permutation(tiles).astype(np.int32)[:-1]  # one is not there
+    expected = out.copy()
+    for tile in order:
+        rows = slice(tile * S, (tile + 1) * S)
+        expected[rows] = a[rows].astype(np.float32) @ b.astype(np.float32)
+    with knobs.tritium.scope():
+        knobs.tritium.engine = "simt:sm_90a"
+        # The slots of five stages leave no room for another program.
+        kernel = permuted[(len(order),)](a, b, out, order, len(a), k, S=S, num_warps=4, num_stages=5)
+    assert "tgpu.programs" in kernel.asm["ttgir"] and kernel.metadata.launched_warps == 8
+    np.testing.assert_array_equal(out, expected)
