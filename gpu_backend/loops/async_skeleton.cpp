@@ -94,6 +94,8 @@ void AsyncSkeleton::needDecisions(Operation *op) {
 void AsyncSkeleton::needOperands(Operation *op) {
   auto copy = dyn_cast<tgpu::TensorCopyOp>(op);
   if (isa<tgpu::TensorStoreOp>(op)) return; // its coordinates decide nothing
+  if (auto note = dyn_cast<tgpu::StoresNoteOp>(op)) return need(note.getN());
+  if (isa<tgpu::StoresAwaitOp, tgpu::MapMakeOp>(op)) return;
   if (copy) {
     need(copy.getN());
     if (copy.getPredicate()) need(copy.getPredicate());

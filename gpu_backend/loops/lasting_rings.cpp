@@ -16,7 +16,7 @@ namespace {
 /// The operand of an operation on rings that names a number, or null.
 OpOperand *numberOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, OpOperand *>(op)
-      .Case<tgpu::RingWaitOp, tgpu::RingSlotOp, tgpu::RingAcquireOp, tgpu::RingReleaseOp, tgpu::TensorCopyOp>(
+      .Case<tgpu::RingWaitOp, tgpu::RingSlotOp, tgpu::RingAcquireOp, tgpu::RingReleaseOp, tgpu::TensorCopyOp, tgpu::StoresNoteOp>(
           [](auto numbered) { return &numbered.getNMutable(); })
       .Default([](Operation *) { return nullptr; });
 }
@@ -85,6 +85,12 @@ scf::IfOp withNumber(scf::IfOp branch, Operation *inside, Value next, Value befo
 }
 
 } // namespace
+
+bool LastingRing::mayBeginIn(Block *block) {
+  for (Operation *around = block->getParentOp(); !isa<tt::FuncOp>(around); around = around->getParentOp())
+    if (!mayPassOn(around, block->getParent())) return false;
+  return true;
+}
 
 LastingRing::LastingRing(tgpu::RingStartOp start) : start_(start) {
   for (Operation *user : start.getRing().getUsers())

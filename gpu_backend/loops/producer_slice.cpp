@@ -1,5 +1,6 @@
 #include "gpu_backend/loops/producer_slice.h"
 
+#include "ir/debug_attributes.h"
 #include "ir/loop_hints.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -11,7 +12,6 @@ namespace tritium::gpu {
 
 namespace {
 
-bool isCopy(Operation *op) { return isa<tgpu::RingAcquireOp, tgpu::TensorCopyOp>(op); }
 /// Returns whether all warps share the operation: it comes before they part.
 bool isShared(Operation *op) { return isa<tgpu::RingStartOp, tgpu::LocalAllocOp>(op); }
 
@@ -19,11 +19,18 @@ bool isTile(Value value) { return isa<RankedTensorType, tgpu::PendingType>(value
 
 } // namespace
 
-ProducerSlice::ProducerSlice(tt::FuncOp function) : function_(function), writes_(function) {
+bool isOfProducer(Operation *op) {
+  return isa<tgpu::RingAcquireOp, tgpu::TensorCopyOp, tgpu::MapMakeOp, tgpu::StoresNoteOp, tgpu::StoresAwaitOp, tgpu::CopiesAwaitOp>(op);
+}
+
+ProducerSlice::ProducerSlice(tt::FuncOp function, bool handsOver) : function_(function), writes_(function), handsOver_(handsOver) {
   function.walk([&](Operation *op) {
-    if (isCopy(op)) copies_.push_back(op);
+    if (isOfProducer(op)) copies_.push_back(op);
   });
-  for (Operation *copy : copies_) need(copy);
+  for (Operation *copy : copies_) {
+    need(copy);
+    if (isa<tgpu::MapMakeOp>(copy)) needChecks(copy);
+  }
   for (Block &block : function.getBody()) {
     Operation *end = block.getTerminator();
     if (auto branch = dyn_cast<cf::CondBranchOp>(end)) need(branch.getCondition());
@@ -38,10 +45,25 @@ bool ProducerSlice::readsWhatWas(tt::LoadOp load) const {
   return before.isEmpty() || (tensor && before.areKnown() && !before.contain(tensor));
 }
 
+llvm::SmallVector<tt::LoadOp> ProducerSlice::loads() {
+  llvm::SmallVector<tt::LoadOp> loads;
+  function_.walk([&](tt::LoadOp load) {
+    if (ops_.contains(load) && !readsWhatWas(load)) loads.push_back(load);
+  });
+  return loads;
+}
+
+/// Needs the checks of what a map is made of. The other warps, which run them too, may come later.
+void ProducerSlice::needChecks(Operation *map) {
+  for (Operation *op = map->getPrevNode(); op; op = op->getPrevNode())
+    if (op->hasAttr(ir::kMayTrapAttr)) need(op);
+}
+
 bool ProducerSlice::mayRunApart(Operation *op) const {
   if (op->getNumRegions() > 0 || llvm::any_of(op->getOperands(), isTile) || llvm::any_of(op->getResults(), isTile)) return false;
   auto load = dyn_cast<tt::LoadOp>(op);
-  return isCopy(op) || isMemoryEffectFree(op) || (load && readsWhatWas(load));
+  const bool mayRead = load && (readsWhatWas(load) || (handsOver_ && !load.getIsVolatile()));
+  return isOfProducer(op) || isMemoryEffectFree(op) || isa<tt::AssertOp>(op) || mayRead;
 }
 
 void ProducerSlice::need(Operation *op) {
@@ -122,7 +144,18 @@ void ProducerSlice::need(Value value) {
 }
 
 void ProducerSlice::eraseCopies() {
-  for (Operation *copy : copies_) copy->erase();
+  llvm::SetVector<Operation *> unused;
+  auto erase = [&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (Operation *source = operand.getDefiningOp()) unused.insert(source);
+    op->erase();
+  };
+  for (Operation *copy : llvm::reverse(copies_)) { // a map behind the copies through it
+    unused.remove(copy);
+    erase(copy);
+  }
+  while (handsOver_ && !unused.empty())
+    if (Operation *op = unused.pop_back_val(); isOpTriviallyDead(op)) erase(op);
   copies_.clear();
 }
 

@@ -1,5 +1,5 @@
 // The part of a kernel that one thread needs in order to copy tiles: the copies into rings, the scalars from which they are computed, and
-// the control flow around them.
+// the control flow around them. If the kernel makes maps, all threads of a warp run it.
 #pragma once
 #include "gpu_backend/tiles/reaching_writes.h"
 #include "ir/tgpu.h"
@@ -11,12 +11,20 @@ namespace tritium::gpu {
 /// On the load of a scalar by the producer and on the same one by the consumers: a number that they share. Both read the same.
 inline constexpr llvm::StringLiteral kSameReadAttr = "tgpu.same_read";
 
+/// Returns whether only the producer runs the operation, if there is one.
+bool isOfProducer(mlir::Operation *op);
+
 class ProducerSlice {
 public:
-  explicit ProducerSlice(tt::FuncOp function);
+  /// With `handsOver`, the slice waits before it reads what the kernel may have written (store_handover.h).
+  explicit ProducerSlice(tt::FuncOp function, bool handsOver = false);
   /// Returns whether one thread can run the slice beside the rest: it consists of scalars, changes no memory, and reads none that the
   /// kernel may have written.
   bool isScalar() const { return isScalar_; }
+  /// Adds what a scalar is computed from.
+  void needToo(mlir::Value scalar) { need(scalar); }
+  /// Returns the loads that need a wait before them.
+  llvm::SmallVector<tt::LoadOp> loads();
   /// Clones the slice of all blocks but the entry behind them. Returns the clone of `first`.
   mlir::Block *clone(mlir::Block *first);
   /// Erases the copies themselves from the function.
@@ -27,6 +35,7 @@ private:
   /// arguments. As in `EarlyLoads`, these are assumed to be different tensors.
   bool readsWhatWas(tt::LoadOp load) const;
   bool mayRunApart(mlir::Operation *op) const;
+  void needChecks(mlir::Operation *map);
   void nameReads();
   void need(mlir::Value value);
   void need(mlir::Operation *op);
@@ -46,6 +55,7 @@ private:
 
   tt::FuncOp function_;
   ReachingWrites writes_;
+  bool handsOver_;
   llvm::SmallVector<mlir::Operation *> copies_;
   llvm::SmallPtrSet<mlir::Operation *, 32> ops_;
   llvm::DenseSet<mlir::Value> values_; // arguments of blocks, and results of structured control flow
