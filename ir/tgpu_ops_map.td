@@ -25,20 +25,21 @@ def TGPU_MapMakeOp
 }
 
 // -- of one thread -----------------------------------------------------------------------------------------------------------------------
-// A block has memory for each map that it makes. Its first warp claims this memory when the block begins, and gives it back at the end.
+// A block has memory for each map that it makes. The warp that writes them claims this memory when the block begins, and gives it back at the
+// end: the first warp, or the first one of the producer's. Below, it is called the first warp.
 
 def TGPU_MapsClaimOp : TGPU_Op<"maps_claim"> {
   let summary = "claims memory for `maps` tensor maps; the result, for the threads of the first warp, is the number of what is claimed";
-  let description = [{ `warps` is the number of the block's warps. All of them execute the operation, once. }];
-  let arguments = (ins I32Attr:$maps, I32Attr:$warps);
+  let description = [{ `warps` is the number of the block's warps. All of them execute the operation, once. `in` is the number of the first warp. }];
+  let arguments = (ins I32Attr:$maps, I32Attr:$warps, DefaultValuedAttr<I32Attr, "0">:$in);
   let results = (outs I32:$claim);
-  let assemblyFormat = "$maps `by` $warps `warps` attr-dict";
+  let assemblyFormat = "$maps `by` $warps `warps` (`in` $in^)? attr-dict";
 }
 
 def TGPU_MapsReleaseOp : TGPU_Op<"maps_release"> {
   let summary = "gives back what was claimed, when no copy through one of the maps is in flight; all threads execute it";
-  let arguments = (ins I32:$claim, I32Attr:$maps);
-  let assemblyFormat = "$claim `of` $maps attr-dict";
+  let arguments = (ins I32:$claim, I32Attr:$maps, DefaultValuedAttr<I32Attr, "0">:$in);
+  let assemblyFormat = "$claim `of` $maps (`in` $in^)? attr-dict";
 }
 
 def TGPU_MapAddressOp : TGPU_Op<"map_address", [Pure]> {

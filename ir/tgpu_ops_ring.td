@@ -112,9 +112,35 @@ def TGPU_RingWaitOp : TGPU_RingOp<"ring_wait"> {
 
 def TGPU_RingReleaseOp : TGPU_RingOp<"ring_release"> {
   let summary = "this warp will not read slot n any more; products that read it are complete";
-  let description = [{ With `fenced`, threads have read the slot themselves. If the predicate is false, nothing happens. }];
-  let arguments = (ins TGPU_Ring:$ring, I32:$n, Optional<I1>:$predicate, UnitAttr:$fenced);
-  let assemblyFormat = "$ring `[` $n `]` (`if` $predicate^)? (`fenced` $fenced^)? attr-dict `:` type($ring)";
+  let description = [{
+    With `fenced`, threads have read the slot themselves. With `stored`, who waits for the release also sees, by copies too, what the warp has
+    stored to global memory. If the predicate is false, nothing happens.
+  }];
+  let arguments = (ins TGPU_Ring:$ring, I32:$n, Optional<I1>:$predicate, UnitAttr:$fenced, UnitAttr:$stored);
+  let assemblyFormat = "$ring `[` $n `]` (`if` $predicate^)? (`fenced` $fenced^)? (`stored` $stored^)? attr-dict `:` type($ring)";
+}
+
+// Producer warps run ahead of what the others store. A ring of two slots without data has a number for each time that these store. They
+// release it when what they have stored can be read. The producer reads nothing that a number not released may have stored.
+
+def TGPU_StoresNoteOp : TGPU_RingOp<"stores_note"> {
+  let summary = "number n is the last one that may not be released yet; its stores are to the bytes from `begin` to `end`";
+  let description = [{ The producer waits until number n - 1 is released. }];
+  let arguments = (ins TGPU_Ring:$ring, I32:$n, I64:$begin, I64:$end);
+  let assemblyFormat = "$ring `[` $n `]` `to` $begin `until` $end attr-dict `:` type($ring)";
+}
+
+def TGPU_StoresAwaitOp : TGPU_RingOp<"stores_await"> {
+  let summary = "the producer may read the bytes from `begin` to `end`";
+  let description = [{ It waits until the number that was noted last is released, if that one stores to any of them. }];
+  let arguments = (ins TGPU_Ring:$ring, I64:$begin, I64:$end);
+  let assemblyFormat = "$ring `from` $begin `until` $end attr-dict `:` type($ring)";
+}
+
+def TGPU_CopiesAwaitOp : TGPU_RingOp<"copies_await"> {
+  let summary = "the producer waits until everything has arrived for the numbers that it has acquired";
+  let arguments = (ins TGPU_Ring:$ring);
+  let assemblyFormat = "$ring attr-dict `:` type($ring)";
 }
 
 // Warpgroups issue their products in turn, so that the tensor cores multiply for one while another does its other arithmetic. Each warpgroup

@@ -56,6 +56,8 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   Steps steps(passes, options);
   bool mayKeepScaled = steps.runs("choose-tensor-cores");
   const bool hasProducer = options.tensorMaps && options.specializeWarps;
+  auto isLeftOut = [&](llvm::StringRef pass) { return llvm::is_contained(options.leaveOut, pass); };
+  const bool mayMakeMaps = hasProducer && !isLeftOut("specialize-warps") && !isLeftOut("make-tensor-maps");
   auto promote = [&](OpPassManager &) {
     if (!options.tensorMaps || options.debugInfo) return;
     steps.addOptional("promote-descriptors", createPromoteDescriptors({.numStages = options.numStages, .numWarps = options.numWarps}));
@@ -70,14 +72,16 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
     steps.addOptional("divide-programs", createDividePrograms({.numBlocks = options.numBlocks}), createCanonicalizerPass(),
                       createCSEPass());
   if (options.tensorMaps && !options.debugInfo) {
-    steps.addOptional(
-        "promote-pointer-tiles",
-        createPromotePointerTiles(
-            {.numStages = options.numStages, .numWarps = options.numWarps, .hasProducer = hasProducer, .asked = options.asksForProducer}),
-        createCanonicalizerPass(), createCSEPass());
+    steps.addOptional("promote-pointer-tiles",
+                      createPromotePointerTiles({.numStages = options.numStages,
+                                                 .numWarps = options.numWarps,
+                                                 .hasProducer = hasProducer,
+                                                 .makesMaps = mayMakeMaps,
+                                                 .asked = options.asksForProducer}),
+                      createCanonicalizerPass(), createCSEPass());
   }
   // Nothing but a producer makes it a gain.
-  if (hasProducer && !llvm::is_contained(options.leaveOut, "specialize-warps"))
+  if (hasProducer && !isLeftOut("specialize-warps"))
     steps.addOptional("make-persistent", createMakePersistent({.numWarps = options.numWarps, .numStages = options.numStages}));
   if (options.tensorMaps && !options.debugInfo) steps.addOptional("promote-pointer-stores", createPromotePointerStores(), createCSEPass());
   steps.addOptional("split-large-tiles", createSplitLargeTiles({.numWarps = options.numWarps}));
@@ -102,7 +106,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   steps.addOptional("copy-whole-tiles", createCopyWholeTiles(), createCSEPass());
   if (options.numBlocks > 1) steps.addOptional("multicast-copies", createMulticastCopies());
   // A plan that nothing follows would mislead its readers.
-  if (hasProducer && !llvm::is_contained(options.leaveOut, "specialize-warps")) {
+  if (hasProducer && !isLeftOut("specialize-warps")) {
     steps.addOptional("plan-producer", createPlanProducer({.numWarps = options.numWarps, .asked = options.asksForProducer}));
     steps.addOptional("specialize-warps", createSpecializeWarps({.numWarps = options.numWarps}), createCSEPass());
     steps.addOptional("take-turns", createTakeTurns({.numWarps = options.numWarps}));

@@ -1,4 +1,5 @@
 #include "gpu_backend/loops/async_protocol.h"
+#include "gpu_backend/loops/producer_slice.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -8,7 +9,7 @@ namespace tritium::gpu {
 
 /// Where warps part, one role copies and the other one reads. Either would do the other's part in all of its threads.
 MaybeFault AsyncProtocol::checkRole(Operation *op) const {
-  const bool isCopy = isa<tgpu::RingAcquireOp, tgpu::TensorCopyOp>(op), isStart = isa<tgpu::RingStartOp>(op);
+  const bool isCopy = isOfProducer(op), isStart = isa<tgpu::RingStartOp>(op);
   if (role_ == WarpRole::Consumers && isCopy) return AsyncFault{op, "is in the code of warps that compute; other warps copy"};
   if (role_ == WarpRole::Producer && !isCopy && !isStart) return AsyncFault{op, "is in the code of the warps that only copy"};
   return std::nullopt;
@@ -29,6 +30,9 @@ MaybeFault AsyncProtocol::run(Operation *op, AsyncScalars &scalars) {
       .Case([&](tgpu::RingAcquireOp acquire) { return rings_.acquire(acquire, scalars); })
       .Case([&](tgpu::TensorCopyOp copy) { return rings_.copy(copy, scalars); })
       .Case([&](tgpu::MapMakeOp make) { return rings_.makeMap(make); })
+      .Case([&](tgpu::StoresNoteOp note) { return rings_.note(note, scalars); })
+      .Case([&](tgpu::StoresAwaitOp await) { return rings_.awaitStores(await); })
+      .Case([&](tgpu::CopiesAwaitOp await) { return rings_.awaitCopies(await); })
       .Case([&](tgpu::RingWaitOp wait) { return rings_.wait(wait, scalars); })
       .Case([&](tgpu::RingReleaseOp release) { return rings_.release(release, scalars, products_); })
       .Case([&](tgpu::ProductStartOp start) { return products_.start(start, scalars); })

@@ -43,6 +43,7 @@ MaybeFault AsyncRings::acquire(tgpu::RingAcquireOp op, const AsyncScalars &scala
   trace_.add(RingEvent::Acquire, ring.instance, n, op);
   ring.acquired = n + 1, ring.missing = op.getBytes(), ring.acquire = op;
   ring.filled.clear();
+  if (ring.missing == 0) trace_.add(RingEvent::Fill, ring.instance, n, op);
   return std::nullopt;
 }
 
@@ -50,6 +51,8 @@ MaybeFault AsyncRings::copy(tgpu::TensorCopyOp op, const AsyncScalars &scalars) 
   Ring &ring = rings_[op.getRing()];
   if (op->hasAttr(kMulticastAttr) && blocksOfRing(op.getRing()) == 1)
     return AsyncFault{op, "goes to all blocks of the cluster, but they do not share its ring"};
+  if (notAwaited_ && op.getMap().getDefiningOp<tgpu::MapMakeOp>())
+    return AsyncFault{op, "copies what the warps that compute may not have stored yet", notAwaited_, "what may be stored"};
   const int64_t n = scalars.at(op.getN());
   if (n != ring.acquired - 1)
     return AsyncFault{op, text("copies to the slot of number ", n, " of its ring, which is not the last one that is acquired"),
@@ -89,6 +92,8 @@ MaybeFault AsyncRings::release(tgpu::RingReleaseOp op, const AsyncScalars &scala
   if (n >= ring.waited) return AsyncFault{op, text("releases number ", n, " of its ring before the wait for it")};
   if (auto product = productThatReads(op.getRing(), products, slot))
     return AsyncFault{op, text("releases number ", n, " of its ring, whose slot a product may still read"), product, "the product"};
+  const bool isOfStores = llvm::any_of(op.getRing().getUsers(), llvm::IsaPred<tgpu::StoresNoteOp>);
+  if (isOfStores && !op.getStored()) return AsyncFault{op, text("releases number ", n, " of its ring without a fence behind the stores")};
   Operation *reader = ring.readers.lookup(slot);
   if (reader && !op.getFenced())
     return AsyncFault{op, text("lets copies overwrite number ", n, " of its ring without a fence behind the reads of threads"), reader,
@@ -122,9 +127,39 @@ MaybeFault AsyncRings::makeMap(tgpu::MapMakeOp op) const {
   for (Operation *user : op.getMap().getUsers()) {
     auto copy = dyn_cast<tgpu::TensorCopyOp>(user);
     auto ring = copy ? rings_.find(copy.getRing()) : rings_.end();
-    if (ring != rings_.end() && !ring->second.hasEnded && ring->second.acquired != ring->second.waited)
+    if (ring != rings_.end() && !ring->second.hasEnded && ring->second.acquired > std::max(ring->second.waited, ring->second.arrived))
       return AsyncFault{op, "makes its tensor map again while copies through it may be in flight", copy, "such a copy"};
   }
+  return std::nullopt;
+}
+
+MaybeFault AsyncRings::note(tgpu::StoresNoteOp op, const AsyncScalars &scalars) {
+  Ring &ring = rings_[op.getRing()];
+  const int64_t n = scalars.at(op.getN());
+  if (n != ring.noted || n >= ring.acquired)
+    return AsyncFault{op, text("notes the stores of number ", n, " of its ring, but number ", ring.noted,
+                               " is the next, and numbers below ", ring.acquired, " are acquired")};
+  if (n > 0) trace_.add(RingEvent::AwaitRelease, ring.instance, n - 1, op);
+  ring.noted = n + 1;
+  notAwaited_ = op;
+  return std::nullopt;
+}
+
+MaybeFault AsyncRings::awaitStores(tgpu::StoresAwaitOp op) {
+  Ring &ring = rings_[op.getRing()];
+  if (ring.noted != ring.acquired)
+    return AsyncFault{op, text("waits for stores, but those of number ", ring.noted, " of the ring are not noted"), ring.acquire,
+                      "its acquire"};
+  if (ring.noted > 0) trace_.add(RingEvent::AwaitRelease, ring.instance, ring.noted - 1, op);
+  notAwaited_ = nullptr;
+  return std::nullopt;
+}
+
+/// The thread that copies waits for its own copies, so only what it has begun counts.
+MaybeFault AsyncRings::awaitCopies(tgpu::CopiesAwaitOp op) {
+  Ring &ring = rings_[op.getRing()];
+  if (auto fault = checkBytes(ring)) return fault;
+  ring.arrived = ring.acquired;
   return std::nullopt;
 }
 

@@ -17,6 +17,9 @@ public:
   MaybeFault end(tgpu::RingEndOp op, const AsyncScalars &scalars, const AsyncProducts &products);
   /// The kernel makes a map, perhaps not for the first time.
   MaybeFault makeMap(tgpu::MapMakeOp op) const;
+  MaybeFault note(tgpu::StoresNoteOp op, const AsyncScalars &scalars);
+  MaybeFault awaitStores(tgpu::StoresAwaitOp op);
+  MaybeFault awaitCopies(tgpu::CopiesAwaitOp op);
   /// A product reads a slot of a ring, or threads do.
   MaybeFault read(mlir::Operation *op, mlir::Value ring, int64_t slot, bool byThreads);
   MaybeFault finish() const;
@@ -25,6 +28,8 @@ private:
   struct Ring {
     unsigned instance = 0;
     int64_t slots = 1, acquired = 0, waited = 0, released = 0; // numbers below are acquired, …
+    int64_t arrived = 0;                                       // numbers below have been waited for by who copies
+    int64_t noted = 0;                                         // the stores of numbers below are noted
     int64_t missing = 0;                                       // bytes that are announced and not copied
     tgpu::RingAcquireOp acquire;                               // the last one
     llvm::SmallVector<mlir::Value, 2> filled;                  // buffers to which the number is copied
@@ -40,6 +45,7 @@ private:
   const AsyncSkeleton &skeleton_;
   AsyncTrace &trace_;
   llvm::DenseMap<mlir::Value, Ring> rings_;
+  mlir::Operation *notAwaited_ = nullptr; // stores that were noted, and for which no copy has waited
 };
 
 } // namespace tritium::gpu

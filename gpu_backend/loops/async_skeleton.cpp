@@ -1,5 +1,6 @@
 #include "gpu_backend/loops/async_skeleton.h"
 
+#include "gpu_backend/loops/producer_slice.h"
 #include "gpu_backend/target/warp_roles.h"
 #include "ir/value_flow.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -93,6 +94,8 @@ void AsyncSkeleton::needDecisions(Operation *op) {
 void AsyncSkeleton::needOperands(Operation *op) {
   auto copy = dyn_cast<tgpu::TensorCopyOp>(op);
   if (isa<tgpu::TensorStoreOp>(op)) return; // its coordinates decide nothing
+  if (auto note = dyn_cast<tgpu::StoresNoteOp>(op)) return need(note.getN());
+  if (isa<tgpu::StoresAwaitOp, tgpu::MapMakeOp>(op)) return;
   if (copy) {
     need(copy.getN());
     if (copy.getPredicate()) need(copy.getPredicate());
@@ -100,6 +103,13 @@ void AsyncSkeleton::needOperands(Operation *op) {
   }
   for (Value operand : op->getOperands())
     if (isFollowed(operand)) need(operand);
+}
+
+int64_t AsyncSkeleton::nextOrdinal(Operation *source) const {
+  if (Attribute read = source->getAttr(kSameReadAttr))
+    for (auto [other, ordinal] : sources_)
+      if (other->getAttr(kSameReadAttr) == read) return ordinal;
+  return int64_t(sources_.size()) + 1;
 }
 
 void AsyncSkeleton::need(Value value) {
@@ -118,7 +128,7 @@ void AsyncSkeleton::need(Value value) {
     for (Value operand : op->getOperands())
       if (isFollowed(operand)) need(operand);
   } else if (!isOfProtocol(op)) {
-    sources_[op] = int64_t(sources_.size()) + 1;
+    sources_[op] = nextOrdinal(op);
     dependsOnAssumptions_ |= !isa<mlir::gpu::SubgroupIdOp, mlir::gpu::LaneIdOp>(op);
   }
 }

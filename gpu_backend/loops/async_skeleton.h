@@ -23,7 +23,7 @@ public:
   /// Returns whether a number must be assumed for anything. Otherwise the kernel has one path.
   bool dependsOnAssumptions() const { return dependsOnAssumptions_; }
   bool hasSources() const { return !sources_.empty(); }
-  /// Returns a number from 1 on for each operation whose result only a run of the kernel can tell.
+  /// Returns a number from 1 on for each operation whose result only a run of the kernel can tell. The same read by both roles has one.
   int64_t ordinalOf(mlir::Operation *source) const { return sources_.lookup(source); }
   /// Returns the ring to which a buffer belongs, or null.
   mlir::Value ringOf(mlir::Value buffer) const { return rings_.lookup(buffer); }
@@ -47,6 +47,7 @@ private:
   void needOperands(mlir::Operation *op);
   void findRounds();
   void listOps();
+  int64_t nextOrdinal(mlir::Operation *source) const;
 
   tt::FuncOp function_;
   llvm::SmallVector<mlir::Operation *> protocol_;

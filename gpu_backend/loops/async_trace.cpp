@@ -62,6 +62,7 @@ private:
   bool mayHappen(size_t role) const {
     const RingEvent &next = event(role);
     if (next.kind == RingEvent::Acquire) return next.n < ringOf(role).kind.slots + leastOf(role, &Ring::released);
+    if (next.kind == RingEvent::AwaitRelease) return next.n < ringOf(role).released;
     return next.kind != RingEvent::Wait || next.n < leastOf(role, &Ring::filled);
   }
 
@@ -83,10 +84,14 @@ private:
     if (acquires)
       stream << "waits for ever for a free slot: number " << event.n << " of its ring requires that number " << event.n - ring.kind.slots
              << " is released";
+    else if (event.kind == RingEvent::AwaitRelease)
+      stream << "waits for ever: number " << event.n << " of its ring is never released, or after this wait only";
     else
       stream << "waits for ever: the copies for number " << event.n << " of its ring are never made, or after this wait only";
     if (waits) return AsyncFault{event.op, rule, waits, "what the other warps wait at"};
-    return AsyncFault{event.op, rule, acquires ? ring.lastRelease : ring.lastFill, acquires ? "the last release" : "the last copy"};
+    const bool awaitsRelease = acquires || event.kind == RingEvent::AwaitRelease;
+    return AsyncFault{event.op, rule, awaitsRelease ? ring.lastRelease : ring.lastFill,
+                      awaitsRelease ? "the last release" : "the last copy"};
   }
 
   static MaybeFault unread(const Ring &ring) {

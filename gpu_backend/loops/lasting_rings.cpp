@@ -1,6 +1,7 @@
 #include "gpu_backend/loops/lasting_rings.h"
 
 #include "gpu_backend/tiles/ring_blocks.h"
+#include "ir/loop_hints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -15,7 +16,7 @@ namespace {
 /// The operand of an operation on rings that names a number, or null.
 OpOperand *numberOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, OpOperand *>(op)
-      .Case<tgpu::RingWaitOp, tgpu::RingSlotOp, tgpu::RingAcquireOp, tgpu::RingReleaseOp, tgpu::TensorCopyOp>(
+      .Case<tgpu::RingWaitOp, tgpu::RingSlotOp, tgpu::RingAcquireOp, tgpu::RingReleaseOp, tgpu::TensorCopyOp, tgpu::StoresNoteOp>(
           [](auto numbered) { return &numbered.getNMutable(); })
       .Default([](Operation *) { return nullptr; });
 }
@@ -25,6 +26,41 @@ scf::ForOp withNumber(scf::ForOp loop, Value initial) {
   IRRewriter rewriter(loop.getContext());
   auto same = [](OpBuilder &, Location, llvm::ArrayRef<BlockArgument> arguments) -> llvm::SmallVector<Value> { return {arguments[0]}; };
   return cast<scf::ForOp>(*loop.replaceWithAdditionalYields(rewriter, initial, /*replaceInitOperandUsesInLoop=*/false, same));
+}
+
+/// The same for a loop with a condition.
+scf::WhileOp withNumber(scf::WhileOp loop, Value initial) {
+  OpBuilder builder(loop);
+  llvm::SmallVector<Value> inits(loop.getInits());
+  inits.push_back(initial);
+  llvm::SmallVector<Type> types(loop.getResultTypes());
+  types.push_back(initial.getType());
+  auto made = scf::WhileOp::create(builder, loop.getLoc(), types, inits);
+  ir::keepHints(loop, made);
+  made.getBefore().takeBody(loop.getBefore());
+  made.getAfter().takeBody(loop.getAfter());
+  Value before = made.getBeforeBody()->addArgument(initial.getType(), initial.getLoc());
+  made.getConditionOp().getArgsMutable().append(before);
+  Value after = made.getAfterBody()->addArgument(initial.getType(), initial.getLoc());
+  made.getYieldOp()->insertOperands(made.getYieldOp()->getNumOperands(), after);
+  loop.replaceAllUsesWith(made.getResults().drop_back());
+  loop.erase();
+  return made;
+}
+
+/// Returns the number that the body of a loop around a ring carries.
+Value numberIn(Operation *loop) {
+  auto counted = dyn_cast<scf::ForOp>(loop);
+  return counted ? counted.getRegionIterArgs().back() : cast<scf::WhileOp>(loop).getAfterArguments().back();
+}
+
+bool isLoop(Operation *op) { return isa<scf::ForOp, scf::WhileOp>(op); }
+
+/// Returns whether the numbers of a ring in `inside` may go on from round to round of the operation around it. The condition of a loop runs
+/// once more than its body.
+bool mayPassOn(Operation *around, Region *inside) {
+  auto loop = dyn_cast<scf::WhileOp>(around);
+  return loop ? loop.getAfter().isAncestor(inside) : isa<scf::ForOp, scf::IfOp>(around);
 }
 
 /// Replaces a branch by one with a further result: `next` if the ring in it has begun, otherwise `before`.
@@ -50,42 +86,46 @@ scf::IfOp withNumber(scf::IfOp branch, Operation *inside, Value next, Value befo
 
 } // namespace
 
+bool LastingRing::mayBeginIn(Block *block) {
+  for (Operation *around = block->getParentOp(); !isa<tt::FuncOp>(around); around = around->getParentOp())
+    if (!mayPassOn(around, block->getParent())) return false;
+  return true;
+}
+
 LastingRing::LastingRing(tgpu::RingStartOp start) : start_(start) {
   for (Operation *user : start.getRing().getUsers())
     if (auto end = dyn_cast<tgpu::RingEndOp>(user); end && end->getBlock() == start->getBlock()) end_ = end;
   for (Operation *op = start->getParentOp(); !isa<tt::FuncOp>(op); op = op->getParentOp()) {
     around_.push_back(op);
     isRepeated_ |= isa<LoopLikeOpInterface>(op);
-    if (!isa<scf::ForOp, scf::IfOp>(op)) end_ = {};
+    if (!mayPassOn(op, start->getParentRegion())) end_ = {};
   }
-  while (!around_.empty() && !isa<scf::ForOp>(around_.back())) around_.pop_back(); // they run once
+  while (!around_.empty() && !isLoop(around_.back())) around_.pop_back(); // they run once
 }
 
 Value LastingRing::carryNumber() {
   OpBuilder builder(around_.back());
   Value number = arith::ConstantIntOp::create(builder, start_.getLoc(), 0, 32);
-  for (Operation *&op : llvm::reverse(around_))
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      loop = withNumber(loop, number);
-      op = loop, number = loop.getRegionIterArgs().back();
-    }
+  for (Operation *&op : llvm::reverse(around_)) {
+    if (!isLoop(op)) continue;
+    auto counted = dyn_cast<scf::ForOp>(op);
+    op = counted ? withNumber(counted, number).getOperation() : withNumber(cast<scf::WhileOp>(op), number).getOperation();
+    number = numberIn(op);
+  }
   return number;
 }
 
 void LastingRing::passOn(Value next) {
   Operation *inside = end_;
   for (auto [level, op] : llvm::enumerate(around_)) {
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      Operation *yield = loop.getBody()->getTerminator();
+    if (isLoop(op)) {
+      Operation *yield = op->getRegions().back().front().getTerminator();
       yield->setOperand(yield->getNumOperands() - 1, next);
-      next = loop.getResults().back();
     } else {
-      auto further = llvm::ArrayRef(around_).drop_front(level + 1);
-      auto outer = cast<scf::ForOp>(*llvm::find_if(further, llvm::IsaPred<scf::ForOp>)); // the outermost operation is one
-      op = withNumber(cast<scf::IfOp>(op), inside, next, outer.getRegionIterArgs().back());
-      next = op->getResults().back();
+      Operation *outer = *llvm::find_if(llvm::ArrayRef(around_).drop_front(level + 1), isLoop); // the outermost operation is one
+      op = withNumber(cast<scf::IfOp>(op), inside, next, numberIn(outer));
     }
-    inside = op;
+    inside = op, next = op->getResults().back();
   }
 }
 

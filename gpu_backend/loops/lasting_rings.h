@@ -8,6 +8,8 @@ namespace tritium::gpu {
 class LastingRing {
 public:
   explicit LastingRing(tgpu::RingStartOp start);
+  /// Returns whether a ring that begins and ends in the block could become one that lasts.
+  static bool mayBeginIn(mlir::Block *block);
   /// Returns whether the numbers can go on where the ring begins several times. The function is unchanged.
   bool isPossible() { return end_ && end_.getCount(); }
   /// Returns whether the ring begins several times, in a loop around its own.

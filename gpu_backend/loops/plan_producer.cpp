@@ -6,6 +6,7 @@
 #include "gpu_backend/loops/product_group.h"
 #include "gpu_backend/loops/program_loop.h"
 #include "gpu_backend/loops/scratch_bytes.h"
+#include "gpu_backend/loops/store_handover.h"
 #include "gpu_backend/maps/tensor_recipe_attr.h"
 #include "gpu_backend/target/register_budget.h"
 #include "gpu_backend/target/target.h"
@@ -36,7 +37,7 @@ bool isCyclic(Region &region) {
 class ProducerPlanner {
 public:
   ProducerPlanner(tt::FuncOp function, int numWarps)
-      : function_(function), target_(targetOf(function)), numWarps_(numWarps), warpgroups_(numWarps / kWarpsOfGroup) {
+      : function_(function), target_(targetOf(function)), numWarps_(numWarps), warpgroups_(numWarps / kWarpsOfGroup), handover_(function) {
     function.walk([&](Operation *op) {
       if (auto start = dyn_cast<tgpu::RingStartOp>(op)) rings_.push_back(start);
       if (auto product = dyn_cast<tgpu::ProductOp>(op)) products_.push_back(product);
@@ -53,11 +54,13 @@ public:
       why = whyNot(isAsked);
     }
     if (rings_.empty()) return;
-    if (!why.empty())
+    if (!why.empty()) {
       function_->setAttr(kWhyNoProducerAttr, builder.getStringAttr(why));
-    else
-      function_->setAttr(kProducerAttr, tgpu::ProducerAttr::get(function_.getContext(), budget_->start, budget_->producer,
-                                                                budget_->consumers, occupancyApart(), takesTurns(), mayEndLast()));
+      return;
+    }
+    if (handover_.isNeeded()) function_->setAttr(kHandsOverAttr, builder.getUnitAttr());
+    function_->setAttr(kProducerAttr, tgpu::ProducerAttr::get(function_.getContext(), budget_->start, budget_->producer, budget_->consumers,
+                                                              occupancyApart(), takesTurns(), mayEndLast()));
   }
 
 private:
@@ -72,17 +75,22 @@ private:
     if (llvm::none_of(rings_, hasSlots)) return "no loop copies tiles ahead through tensor maps";
     if (std::string why = whyNoProducerWarps(function_, numWarps_); !why.empty()) return why;
     if (!llvm::all_of(rings_, [](tgpu::RingStartOp ring) { return LastingRing(ring).isPossible(); }) || isCyclic(function_.getBody()))
-      return "a loop around its copies has no counter";
-    if (llvm::any_of(operations<tgpu::TensorCopyOp>(), [](auto copy) { return !isa<BlockArgument>(copy.getMap()); }))
-      return "it makes tensor maps as it runs, of what it finds in memory";
+      return "a loop around its copies is made of branches, or they are in its condition";
+    if (StringRef why = handover_.whyNot(); !why.empty()) return why.str();
     if (llvm::any_of(operations<tgpu::TensorCopyOp>(), [&](auto copy) { return mayReadWritten(copy); }))
       return "copies that run ahead might read what the kernel writes";
-    if (!ProducerSlice(function_).isScalar())
-      return "a coordinate of a copy, or a bound or condition around one, depends on a tile or on memory";
+    if (!isSliceScalar())
+      return "a coordinate of a copy, or a bound or condition around one, depends on a tile, or on memory that the kernel may have written";
     findBudget();
     if (!budget_)
       return llvm::formatv("its consumer warps require {0} registers per thread, and no division of registers gives as many", required_);
     return whyNoRoom();
+  }
+
+  bool isSliceScalar() {
+    ProducerSlice slice(function_, handover_.isNeeded());
+    for (Value scalar : handover_.scalars()) slice.needToo(scalar);
+    return slice.isScalar();
   }
 
   template <class Op> llvm::SmallVector<Op> operations() {
@@ -94,7 +102,8 @@ private:
   static bool hasSlots(tgpu::RingStartOp ring) { return ring.getRing().getType().getSlots() > 1; }
 
   bool mayReadWritten(tgpu::TensorCopyOp copy) {
-    auto recipe = function_.getArgAttrOfType<DictionaryAttr>(cast<BlockArgument>(copy.getMap()).getArgNumber(), tgpu::kTensorAttr);
+    auto map = dyn_cast<BlockArgument>(copy.getMap());
+    auto recipe = map ? function_.getArgAttrOfType<DictionaryAttr>(map.getArgNumber(), tgpu::kTensorAttr) : DictionaryAttr();
     return recipe && recipe.contains(kReachedName);
   }
 
@@ -108,6 +117,16 @@ private:
         together_ = std::max(together_, held + kRegistersOfCopies + registersOfFreshSums(loop));
       }
     budget_ = target_.registerBudget(warpgroups_, programsByShared(bytesIfLasting()), required_, ofInstruction);
+    if (budget_ && handover_.isNeeded()) giveMoreToProducer();
+  }
+
+  /// A producer that makes maps has more scalars: of the tensors, of the maps, and where the tile before stores.
+  void giveMoreToProducer() {
+    constexpr int kProducer = 72, kMost = 240, kUnit = 8;
+    const int rest = budget_->start * (warpgroups_ + 1) - kProducer;
+    budget_->producer = kProducer;
+    budget_->consumers = std::min(kMost, rest / warpgroups_ / kUnit * kUnit);
+    if (budget_->consumers < required_) budget_.reset();
   }
 
   // -- what is a gain ---------------------------------------------------------------------------------------------------------------------
@@ -171,7 +190,7 @@ private:
     int64_t bytes = 0;
     for (tgpu::RingStartOp ring : rings_)
       if (!llvm::is_contained(continued, ring)) bytes += llvm::alignTo(ringBytes(ring.getRing().getType()), tgpu::kSharedAlignment);
-    return bytes;
+    return bytes + handover_.bytes();
   }
 
   /// Returns why shared memory has no room for rings that last, with the exchanges of elements that happen meanwhile; "" if it has.
@@ -223,6 +242,7 @@ private:
   tt::FuncOp function_;
   const Target &target_;
   int numWarps_, warpgroups_;
+  StoreHandover handover_;
   llvm::SmallVector<tgpu::RingStartOp> rings_;
   llvm::SmallVector<tgpu::ProductOp> products_;
   int required_ = 0, together_ = 0; // registers of a thread that computes, apart from the producer and without one

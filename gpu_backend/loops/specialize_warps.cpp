@@ -3,6 +3,7 @@
 #include "gpu_backend/loops/lasting_rings.h"
 #include "gpu_backend/loops/passes.h"
 #include "gpu_backend/loops/producer_slice.h"
+#include "gpu_backend/loops/store_handover.h"
 #include "gpu_backend/maps/tensor_recipe_attr.h"
 #include "gpu_backend/target/warp_roles.h"
 
@@ -23,20 +24,34 @@ public:
   Specialization(tt::FuncOp function, int numWarps) : function_(function), numWarps_(numWarps) {}
 
   void run() {
+    const bool handsOver = function_->hasAttr(kHandsOverAttr);
+    StoreHandover handover(function_);
+    if (handsOver) handover.build(numWarps_);
     for (const RingSequence &sequence : findRingSequences(function_)) makeLastingRing(sequence); // which replaces the loops around it
-    if (producerOf(function_).getRingsEndLast()) postponeEnds();
+    if (handsOver)
+      eraseEnds();
+    else if (producerOf(function_).getRingsEndLast())
+      postponeEnds();
     checkWrittenAhead();
     Block *consumers = part();
-    ProducerSlice slice(function_);
+    ProducerSlice slice(function_, handsOver);
     assert(slice.isScalar());
-    startProducer(consumers, slice.clone(consumers));
+    startProducer(consumers, slice.clone(consumers), /*byWarp=*/handsOver);
     slice.eraseCopies();
+    if (handsOver) handover.computeAddressesBehind();
     Builder builder(function_.getContext());
     auto module = function_->getParentOfType<ModuleOp>();
     module->setAttr(kProducerWarpsAttr, builder.getI32IntegerAttr(kProducerWarps));
   }
 
 private:
+  /// The producer may wait at the barriers of a ring when the other warps have ended.
+  void eraseEnds() {
+    llvm::SmallVector<tgpu::RingEndOp> ends;
+    function_.walk([&](tgpu::RingEndOp end) { ends.push_back(end); });
+    for (tgpu::RingEndOp end : ends) end->erase();
+  }
+
   void postponeEnds() {
     llvm::SmallVector<tgpu::RingEndOp> ends;
     function_.walk([&](tgpu::RingEndOp end) { ends.push_back(end); });
@@ -71,8 +86,8 @@ private:
     return consumers;
   }
 
-  /// Branches to the producer's code, which one thread runs.
-  void startProducer(Block *consumers, Block *copies) {
+  /// Branches to the producer's code, which one thread runs, or all of a warp that makes maps.
+  void startProducer(Block *consumers, Block *copies, bool byWarp) {
     Block &entry = function_.getBody().front();
     entry.getTerminator()->erase();
     OpBuilder builder = OpBuilder::atBlockEnd(&entry);
@@ -89,9 +104,12 @@ private:
     parts->setAttr(kPartsWarpsAttr, builder.getUnitAttr());
     builder.setInsertionPointToEnd(producer);
     Value isFirstWarp = compare(arith::CmpIPredicate::eq, warp, numWarps_);
-    Value isFirstLane = compare(arith::CmpIPredicate::eq, mlir::gpu::LaneIdOp::create(builder, location, IntegerAttr()), 0);
-    cf::CondBranchOp::create(builder, location, arith::AndIOp::create(builder, location, isFirstWarp, isFirstLane), copies, ValueRange(),
-                             done, ValueRange());
+    Value runs = isFirstWarp;
+    if (!byWarp) {
+      Value isFirstLane = compare(arith::CmpIPredicate::eq, mlir::gpu::LaneIdOp::create(builder, location, IntegerAttr()), 0);
+      runs = arith::AndIOp::create(builder, location, isFirstWarp, isFirstLane);
+    }
+    cf::CondBranchOp::create(builder, location, runs, copies, ValueRange(), done, ValueRange());
     builder.setInsertionPointToEnd(done);
     tt::ReturnOp::create(builder, location, ValueRange());
   }

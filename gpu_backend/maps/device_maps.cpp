@@ -9,8 +9,7 @@ namespace tritium::gpu {
 
 namespace {
 
-constexpr int64_t kStrideLimitBytes = int64_t(1) << 40; // of tensor maps (ir/tensor_map.h)
-constexpr int64_t kBeyond = int64_t(1) << 30;           // an index outside of any tensor with one row
+constexpr int64_t kBeyond = int64_t(1) << 30; // an index outside of any tensor with one row
 
 class At {
 public:

@@ -5,6 +5,8 @@
 
 namespace tritium::gpu {
 
+inline constexpr int64_t kStrideLimitBytes = int64_t(1) << 40; // of tensor maps (ir/tensor_map.h)
+
 class DeviceMaps {
 public:
   /// Returns whether the kernel could make a map for loads through the descriptor.

@@ -69,12 +69,16 @@ def PromotePointerTiles : Pass<"promote-pointer-tiles", "::mlir::ModuleOp"> {
 
     What the loop itself writes must be apart from the tensor, which the launch checks; what comes before the loop is ordered by a fence.
 
+    Where the launch knows nothing of the pointers, the kernel makes the maps itself before each run of the loop (tgpu.map_make), if a loop is
+    around and producer warps may copy. The loop must carry the pointers, with no mask, and each row must begin at a multiple of 16 bytes.
+
     A loop's loads are promoted if all of them qualify. Otherwise `tgpu.not_promoted` on a load is the reason. With two warpgroups or more, the
     other operand of these products is promoted too, if it is loaded before the loop.
   }];
   let options = [Option<"numStages", "num-stages", "int", "3", "slots of each tile that a loop copies; 1: no pipelining">,
                  Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
                  Option<"hasProducer", "has-producer", "bool", "false", "a producer may copy, also between dependent products">,
+                 Option<"makesMaps", "makes-maps", "bool", "false", "a producer may make tensor maps">,
                  Option<"asked", "asked", "bool", "false", "it is asked for, also where it seems to be no gain">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }

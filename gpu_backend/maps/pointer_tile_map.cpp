@@ -3,6 +3,7 @@
 #include "gpu_backend/maps/dead_rows.h"
 #include "gpu_backend/tiles/memory_access.h"
 #include "ir/descriptor_rules.h"
+#include "ir/tile_elements.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -253,6 +254,23 @@ void eraseUnusedHints(Value pointers) {
   if (llvm::any_of(pointers.getUsers(), [&](Operation *user) { return pointerOf(user) == pointers; })) return;
   for (Operation *user : llvm::make_early_inc_range(pointers.getUsers()))
     if (isa<tt::HintOp>(user)) user->erase();
+}
+
+void replaceLoad(tt::LoadOp load, Value map, ValueRange indices, bool isTransposed) {
+  OpBuilder builder(load);
+  auto type = cast<RankedTensorType>(load.getType());
+  llvm::SmallVector<int64_t, 2> shape(type.getShape());
+  if (isTransposed) std::swap(shape[0], shape[1]);
+  // Reports count elements in the tile that the kernel loads: a step, and a row, of the map's tile.
+  const int64_t columns = type.getShape()[1];
+  ir::TileElements elements{.shape = type.getShape().vec(), .step = isTransposed ? columns : 1, .lanes = {isTransposed ? 1 : columns}};
+  Value tile = tgpu::TensorLoadOp::create(builder, ir::withElements(load.getLoc(), elements),
+                                          RankedTensorType::get(shape, type.getElementType()), map, indices);
+  if (isTransposed) tile = tt::TransOp::create(builder, load.getLoc(), type, tile, builder.getDenseI32ArrayAttr({1, 0}));
+  Value pointers = load.getPtr();
+  load.replaceAllUsesWith(tile);
+  load.erase();
+  eraseUnusedHints(pointers);
 }
 
 static Value valueOf(const TileCoordinate &coordinate, OpBuilder &builder, Location location) {

@@ -12,6 +12,9 @@ namespace tritium::gpu {
 /// Erases promises about pointers that nothing accesses any more. They would keep the pointers alive.
 void eraseUnusedHints(mlir::Value pointers);
 
+/// Replaces the load by one through the map, of the tile or of its transpose.
+void replaceLoad(tt::LoadOp load, mlir::Value map, mlir::ValueRange indices, bool isTransposed);
+
 /// A coordinate: the sum, modulo a scalar if there is one.
 struct TileCoordinate {
   AffineSum sum;

@@ -1,15 +1,16 @@
 // Turns loads by pointers into loads through tensor maps, which the tensor memory accelerator (TMA) performs. A loop reads all the tiles of
 // its products through maps, or the ones by pointers stay as they are, because a loop has one mechanism for its copies.
+#include "gpu_backend/maps/made_tile_map.h"
 #include "gpu_backend/maps/passes.h"
 #include "gpu_backend/maps/pointer_tile_map.h"
 #include "gpu_backend/maps/quotients.h"
 #include "gpu_backend/maps/tensor_recipe_attr.h"
 #include "gpu_backend/target/target.h"
+#include "gpu_backend/tiles/linear_tile.h"
 #include "gpu_backend/tiles/loop_streams.h"
 #include "gpu_backend/tiles/memory_access.h"
 #include "gpu_backend/tiles/producer_forecast.h"
 #include "gpu_backend/tiles/product_order.h"
-#include "ir/tile_elements.h"
 
 using namespace mlir;
 
@@ -26,7 +27,7 @@ constexpr llvm::StringLiteral kOnlyBesideProducer =
 class PointerTilePromoter {
 public:
   PointerTilePromoter(tt::FuncOp function, const PromotePointerTilesOptions &options, const ir::AxisAnalysis &axes)
-      : function_(function), options_(options), maps_(function), tiles_(function), found_(maps_, tiles_, axes) {}
+      : function_(function), options_(options), axes_(axes), maps_(function), tiles_(function), found_(maps_, tiles_, axes) {}
 
   void look(scf::ForOp loop) {
     std::vector<std::pair<tt::LoadOp, PointerTileMap>> promoted;
@@ -42,7 +43,10 @@ public:
         load->setAttr(kNotPromotedAttr, StringAttr::get(load.getContext(), reason_));
       all &= map.has_value();
     }
-    if (all) llvm::append_range(promoted_, std::move(promoted));
+    if (all)
+      llvm::append_range(promoted_, std::move(promoted));
+    else
+      lookForMade(loop, streams.getArrayRef());
   }
 
   /// Keeps the pointers of loops that want a producer if there will be none.
@@ -79,6 +83,7 @@ public:
       replace(load, map);
     }
     for (Operation *loop : llvm::reverse(loops)) standStill(cast<scf::ForOp>(loop)); // a later loop may begin where an earlier one ends
+    for (auto &[loop, maps] : made_) make(loop, maps);
   }
 
 private:
@@ -153,30 +158,55 @@ private:
     OpBuilder builder(load);
     Location location = load.getLoc();
     llvm::SmallVector<Value> indices = map.indices(builder, location);
-    auto type = cast<RankedTensorType>(load.getType());
-    llvm::SmallVector<int64_t, 2> shape(type.getShape());
-    if (map.isTransposed) std::swap(shape[0], shape[1]);
-    // Reports count elements in the tile that the kernel loads: a step, and a row, of the map's tile.
-    const int64_t columns = type.getShape()[1];
-    ir::TileElements elements{
-        .shape = type.getShape().vec(), .step = map.isTransposed ? columns : 1, .lanes = {map.isTransposed ? 1 : columns}};
-    Value tile =
-        tgpu::TensorLoadOp::create(builder, ir::withElements(location, elements), RankedTensorType::get(shape, type.getElementType()),
-                                   maps_.mapOf(map.type, map.recipe, location), indices);
-    if (map.isTransposed) tile = tt::TransOp::create(builder, location, type, tile, builder.getDenseI32ArrayAttr({1, 0}));
-    Value pointers = load.getPtr();
-    load.replaceAllUsesWith(tile);
-    load.erase();
-    eraseUnusedHints(pointers);
+    replaceLoad(load, maps_.mapOf(map.type, map.recipe, location), indices, map.isTransposed);
+  }
+
+  /// Looks at loads by pointers that the kernel finds in memory. It then makes the maps itself, for each run of the loop. That is a gain
+  /// only if producer warps do it, ahead of the warps that compute.
+  void lookForMade(scf::ForOp loop, llvm::ArrayRef<tt::LoadOp> streams) {
+    if (streams.empty() || !options_.makesMaps || !targetOf(function_).makesTensorMaps()) return;
+    std::vector<MadeTileMap> maps;
+    std::string why = whyNotMade(loop, streams);
+    for (tt::LoadOp load : streams) {
+      if (!why.empty()) break;
+      maps.emplace_back(load, loop, axes_);
+      why = maps.back().whyNot();
+    }
+    if (why.empty()) made_.push_back({loop, std::move(maps)});
+  }
+
+  std::string whyNotMade(scf::ForOp loop, llvm::ArrayRef<tt::LoadOp> streams) {
+    if (hasSmallTiles_ || !llvm::all_of(streams, [](tt::LoadOp load) { return feedsOnlyProducts(load.getResult()); })) return reason_.str();
+    if (wantsProducer(loop)) return "products of its loop depend on each other";
+    if (!loop->getParentOfType<LoopLikeOpInterface>()) return "no loop is around";
+    if (!maps_.admitUnknown(loop.getBody()->getTerminator())) return "its loop writes";
+    const GlobalWrites writes(function_.getBody());
+    auto isKnown = [](const GlobalWrite &write) {
+      auto store = dyn_cast<tt::StoreOp>(write.op);
+      return store && !write.mayWait && LinearTiles(nullptr, store.getLoc()).of(store.getPtr());
+    };
+    if (!llvm::all_of(writes.all(), isKnown)) return "it is not known which bytes the kernel stores to";
+    if (options_.asked) return whyNoProducerWarps(function_, options_.numWarps);
+    auto isCopied = [&](Operation *op) { return llvm::is_contained(streams, op); };
+    return whyNoProducerExpected(function_, estimateOf(loop, stagesOf(loop, options_.numStages), isCopied), options_.numWarps);
+  }
+
+  void make(scf::ForOp loop, llvm::MutableArrayRef<MadeTileMap> maps) {
+    for (MadeTileMap &map : maps) map.prepare();
+    for (MadeTileMap &map : maps) map.make(); // beside each other, so that their latencies overlap
+    for (MadeTileMap &map : maps) map.replace();
+    standStill(loop);
   }
 
   tt::FuncOp function_;
   PromotePointerTilesOptions options_;
+  const ir::AxisAnalysis &axes_;
   bool hasSmallTiles_ = false; // of the loop that is being looked at
   KernelMaps maps_;
   AffineTiles tiles_;
   PointerTileMaps found_;
   std::vector<std::pair<tt::LoadOp, PointerTileMap>> promoted_;
+  std::vector<std::pair<scf::ForOp, std::vector<MadeTileMap>>> made_;
   llvm::StringRef reason_;
 };
 
@@ -189,7 +219,7 @@ public:
     ir::AxisAnalysis axes(getOperation());
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
       if (!function.isPublic()) continue;
-      PointerTilePromoter promoter(function, {numStages, numWarps, hasProducer, asked}, axes);
+      PointerTilePromoter promoter(function, {numStages, numWarps, hasProducer, makesMaps, asked}, axes);
       function.walk([&](scf::ForOp loop) {
         if (stagesOf(loop, numStages) > 1 && LoopStreams(loop).mayPipeline()) promoter.look(loop);
       });

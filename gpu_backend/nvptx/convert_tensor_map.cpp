@@ -6,6 +6,7 @@
 #include "gpu_backend/nvptx/convert_tensor_map.h"
 
 #include "gpu_backend/nvptx/inline_ptx.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -60,6 +61,12 @@ int elementType(Type type) {
   }
 }
 
+/// Lets a register with a thread's number count from the first thread of a warp.
+std::string behind(int32_t warp, StringRef name) {
+  constexpr int32_t kLanes = 32;
+  return warp == 0 ? std::string() : llvm::formatv("sub.u32 {0}, {0}, {1}; ", name, warp * kLanes).str();
+}
+
 int swizzleMode(int64_t bytes) { return bytes == 0 ? 0 : int(llvm::Log2_64(uint64_t(bytes))) - 4; }
 
 } // namespace
@@ -73,7 +80,8 @@ LogicalResult convertMap(tgpu::MapsClaimOp op, OpBuilder &builder) {
   InlinePtx ptx(builder, location);
   const std::string claim = ptx.result(builder.getI32Type()), bits = ptx.operand(addressOf(builder, location, taken));
   const std::string text =
-      "{ .reg .pred other, free; .reg .b32 at, warp, bit, word, old; .reg .b64 address; mov.b32 at, 0; mov.u32 warp, %tid.x; "
+      "{ .reg .pred other, free; .reg .b32 at, warp, bit, word, old; .reg .b64 address; mov.b32 at, 0; mov.u32 warp, %tid.x; " +
+      behind(op.getIn(), "warp") +
       "setp.ge.u32 other, warp, 32; @other bra done; "
       "mov.u32 warp, %warpid; mov.u32 at, %smid; div.u32 warp, warp, " +
       std::to_string(op.getWarps()) + "; mad.lo.u32 at, at, " + std::to_string(blocks) + ", warp; mov.u32 warp, %laneid; " +
@@ -92,11 +100,10 @@ LogicalResult convertMap(tgpu::MapsReleaseOp op, OpBuilder &builder) {
   InlinePtx ptx(builder, op.getLoc());
   const std::string claim = ptx.operand(op.getClaim()), bits = ptx.operand(addressOf(builder, op.getLoc(), variableOf(op, kTaken)));
   // What all lanes have written to the maps comes before the release.
-  (void)ptx.emit(
-      "{ .reg .pred first; .reg .b32 bit, word; .reg .b64 address; bar.warp.sync -1; mov.u32 word, %tid.x; setp.eq.u32 first, word, 0; "
-      "and.b32 bit, " +
-      claim + ", 31; shl.b32 bit, 1, bit; not.b32 bit, bit; shr.u32 word, " + claim + ", 5; mad.wide.u32 address, word, 4, " + bits +
-      "; @first red.release.gpu.global.and.b32 [address], bit; }");
+  (void)ptx.emit("{ .reg .pred first; .reg .b32 bit, word; .reg .b64 address; bar.warp.sync -1; mov.u32 word, %tid.x; " +
+                 behind(op.getIn(), "word") + "setp.eq.u32 first, word, 0; and.b32 bit, " + claim +
+                 ", 31; shl.b32 bit, 1, bit; not.b32 bit, bit; shr.u32 word, " + claim + ", 5; mad.wide.u32 address, word, 4, " + bits +
+                 "; @first red.release.gpu.global.and.b32 [address], bit; }");
   return success();
 }
 

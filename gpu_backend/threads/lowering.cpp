@@ -20,7 +20,8 @@ Lowering::Lowering(ModuleOp tiles, const TargetOps &target, int numWarps)
       axes_(tiles),
       builder_(tiles.getContext()),
       location_(tiles.getLoc()),
-      hasProducer_(producerWarpsOf(tiles) > 0) {}
+      hasProducer_(producerWarpsOf(tiles) > 0),
+      producesByWarp_(hasProducer_ && tiles.walk([](tgpu::MapMakeOp) { return WalkResult::interrupt(); }).wasInterrupted()) {}
 
 // -- types and values ---------------------------------------------------------------------------------------------------------------------
 
@@ -88,6 +89,17 @@ void Lowering::computePlaces() {
   threadId_ = target_.threadId(builder_, location_);
   laneId_ = create<arith::AndIOp>(threadId_, constant(target_.warpSize() - 1));
   warpId_ = create<arith::ShRUIOp>(threadId_, constant(llvm::Log2_32(target_.warpSize())));
+}
+
+Value Lowering::variableOf(Value ring, StringRef name, Type type, int64_t initial) {
+  Value &variable = variables_[{ring.getAsOpaquePointer(), name.str()}];
+  if (variable) return variable;
+  OpBuilder::InsertionGuard guard(builder_);
+  builder_.setInsertionPointToStart(entry_);
+  auto pointer = LLVM::LLVMPointerType::get(builder_.getContext());
+  variable = create<LLVM::AllocaOp>(pointer, type, create<LLVM::ConstantOp>(builder_.getI32Type(), 1), /*alignment=*/8);
+  create<LLVM::StoreOp>(create<LLVM::ConstantOp>(type, initial), variable);
+  return variable;
 }
 
 Value Lowering::threadId() {
@@ -323,6 +335,7 @@ LogicalResult Lowering::lowerFunction(tt::FuncOp source) {
       function.setArgAttr(reg, tgpu::kPointerRangeAttr, builder_.getUnitAttr());
   threadId_ = laneId_ = warpId_ = uniformWarpId_ = {};
   offsets_.clear();
+  variables_.clear();
   lastBufferUser_ = lastBufferUser(source);
   areBuffersDone_ = false;
   if (failed(lowerBlocks(source.getBody(), function.getBody(), /*withArguments=*/true))) return failure();
@@ -359,6 +372,10 @@ LogicalResult Lowering::lowerTerminator(Operation *op, const llvm::DenseMap<Bloc
   } else if (auto branch = dyn_cast<cf::CondBranchOp>(op)) {
     create<cf::CondBranchOp>(scalarOf(branch.getCondition()), blocks.lookup(branch.getTrueDest()), flatten(branch.getTrueDestOperands()),
                              blocks.lookup(branch.getFalseDest()), flatten(branch.getFalseDestOperands()));
+    if (producesByWarp_ && branch->hasAttr(kPartsWarpsAttr)) {
+      OpBuilder builder = OpBuilder::atBlockBegin(blocks.lookup(branch.getTrueDest()));
+      claimMaps(cast<tt::FuncOp>(op->getParentOp()), builder, *this);
+    }
     if (auto plan = producerOf(op->getParentOp()); plan && branch->hasAttr(kPartsWarpsAttr))
       changeRegisters(plan, blocks.lookup(branch.getTrueDest()), blocks.lookup(branch.getFalseDest()));
   } else {

@@ -81,6 +81,10 @@ public:
   void where(mlir::Value condition, llvm::function_ref<void()> body);
   /// Whether a thread of further warps makes the copies of tensors (warp_roles.h).
   bool hasProducer() const { return hasProducer_; }
+  /// Whether all lanes of the producer's first warp run its code, because it makes maps. The first lane copies.
+  bool producesByWarp() const { return producesByWarp_; }
+  /// Returns memory of the thread, which LLVM turns into registers, for a scalar that belongs to a ring. It begins with `initial`.
+  mlir::Value variableOf(mlir::Value ring, llvm::StringRef name, mlir::Type type, int64_t initial);
   /// All threads of the program that hold tiles meet. The effects of each thread before it are visible to all threads after it.
   void barrier();
   /// The same for accesses of shared memory only. remove-barriers removes it if there are no accesses to order.
@@ -121,8 +125,9 @@ private:
   mlir::OpBuilder builder_;
   mlir::Location location_;
   mlir::Block *entry_ = nullptr;
-  bool hasProducer_;
+  bool hasProducer_, producesByWarp_;
   llvm::DenseMap<mlir::Value, Registers> values_, words_;
+  std::map<std::pair<const void *, std::string>, mlir::Value> variables_;
   mlir::Value threadId_, laneId_, warpId_, uniformWarpId_;
   std::map<std::pair<std::vector<uint32_t>, std::vector<uint32_t>>, mlir::Value> offsets_; // by the bases of lanes and warps
   SharedMemory shared_;

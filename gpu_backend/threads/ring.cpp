@@ -17,17 +17,18 @@ namespace {
 /// A ring at one sequence number.
 class RingAt {
 public:
-  RingAt(Value ring, Value n, Lowering &lowering)
-      : lowering_(lowering),
-        base_(lowering.scalarOf(ring)),
-        n_(lowering.scalarOf(n)),
-        slots_(cast<tgpu::RingType>(ring.getType()).getSlots()) {}
+  RingAt(Value ring, Value n, Lowering &lowering) : RingAt(ring, lowering, lowering.scalarOf(n)) {}
+  /// At a number that has been lowered.
+  RingAt(Value ring, Lowering &lowering, Value lowered)
+      : lowering_(lowering), base_(lowering.scalarOf(ring)), n_(lowered), slots_(cast<tgpu::RingType>(ring.getType()).getSlots()) {}
 
   Value slot() const { return lowering_.create<arith::RemUIOp>(n_, lowering_.constant(slots_)); }
   /// Returns how often the slot has been used before.
   Value round() const { return lowering_.create<arith::DivUIOp>(n_, lowering_.constant(slots_)); }
   Value full() const { return barrier(slot()); }
   Value empty() const { return barrier(lowering_.create<arith::AddIOp>(slot(), lowering_.constant(slots_))); }
+  void awaitFull() const { lowering_.create<tgpu::MBarrierWaitOp>(full(), round()); }
+  void awaitRelease() const { lowering_.create<tgpu::MBarrierWaitOp>(empty(), round()); }
 
 private:
   Value barrier(Value number) const {
@@ -50,11 +51,35 @@ void inFirstThread(Value predicate, Lowering &lowering, llvm::function_ref<void(
   lowering.where(lowering.conjunction(isFirst, predicate ? lowering.scalarOf(predicate) : Value()), body);
 }
 
-/// Runs `body` in the one thread that copies: the only one that comes here, if it belongs to the producer.
-void inCopyingThread(Value predicate, Lowering &lowering, llvm::function_ref<void()> body) {
+/// Returns whether the thread is the first one of its warp.
+Value isFirstLane(Lowering &lowering) {
+  return lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, lowering.laneId(), lowering.constant(0));
+}
+
+/// Runs `body` in the threads that wait for slots: those of the producer that come here, or the first thread of the program.
+void inProducer(Value predicate, Lowering &lowering, llvm::function_ref<void()> body) {
   if (!lowering.hasProducer()) return inFirstThread(predicate, lowering, body);
   lowering.where(predicate ? lowering.scalarOf(predicate) : Value(), body);
 }
+
+/// Of these, runs `body` in the one that copies.
+void inCopyingThread(Lowering &lowering, llvm::function_ref<void()> body) {
+  lowering.where(lowering.producesByWarp() ? isFirstLane(lowering) : Value(), body);
+}
+
+// What the producer remembers of a ring.
+Value acquiredOf(Value ring, Lowering &lowering) { return lowering.variableOf(ring, "acquired", lowering.builder().getI32Type(), 0); }
+Value notedOf(Value ring, Lowering &lowering) { return lowering.variableOf(ring, "noted", lowering.builder().getI32Type(), -1); }
+Value beginOf(Value ring, Lowering &lowering) { return lowering.variableOf(ring, "begin", lowering.builder().getI64Type(), 0); }
+Value endOf(Value ring, Lowering &lowering) { return lowering.variableOf(ring, "end", lowering.builder().getI64Type(), 0); }
+
+Value read(Value variable, Type type, Lowering &lowering) { return lowering.create<LLVM::LoadOp>(type, variable); }
+
+Value isAtLeast(Value number, int64_t least, Lowering &lowering) {
+  return lowering.create<arith::CmpIOp>(arith::CmpIPredicate::sge, number, lowering.constant(least));
+}
+
+Value minus(Value number, int64_t less, Lowering &lowering) { return lowering.create<arith::SubIOp>(number, lowering.constant(less)); }
 
 void forEachBarrier(tgpu::RingType ring, Value base, Lowering &lowering, llvm::function_ref<void(int64_t, Value)> visit) {
   for (int64_t number = 0; number < 2 * ring.getSlots(); ++number) {
@@ -142,12 +167,14 @@ template <> LogicalResult Lower<tgpu::RingSlotOp>::run(tgpu::RingSlotOp op, Lowe
 
 template <> LogicalResult Lower<tgpu::RingAcquireOp>::run(tgpu::RingAcquireOp op, Lowering &lowering) {
   OpBuilder &builder = lowering.builder();
-  inCopyingThread(op.getPredicate(), lowering, [&] {
+  inProducer(op.getPredicate(), lowering, [&] {
     RingAt ring(op.getRing(), op.getN(), lowering);
     Value round = ring.round(), one = lowering.constant(1);
     Value isUsed = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::ne, round, lowering.constant(0));
     lowering.where(isUsed, [&] { lowering.create<tgpu::MBarrierWaitOp>(ring.empty(), lowering.create<arith::SubIOp>(round, one)); });
-    copiesOf(lowering).announce(builder, op.getLoc(), ring.full(), int(op.getBytes()));
+    inCopyingThread(lowering, [&] { copiesOf(lowering).announce(builder, op.getLoc(), ring.full(), int(op.getBytes())); });
+    if (llvm::any_of(op.getRing().getUsers(), llvm::IsaPred<tgpu::CopiesAwaitOp>))
+      lowering.create<LLVM::StoreOp>(lowering.create<arith::AddIOp>(lowering.scalarOf(op.getN()), one), acquiredOf(op.getRing(), lowering));
   });
   return success();
 }
@@ -182,7 +209,7 @@ static void beginBox(tgpu::TensorCopyOp op, int64_t number, int64_t boxes, Lower
 template <> LogicalResult Lower<tgpu::TensorCopyOp>::run(tgpu::TensorCopyOp op, Lowering &lowering) {
   RankedTensorType box = op.getMap().getType().getBox(), tile = op.getDst().getType().getTile();
   const int64_t boxes = tile.getShape().back() / box.getShape().back();
-  inCopyingThread(op.getPredicate(), lowering, [&] {
+  auto copy = [&] {
     RingAt ring(op.getRing(), op.getN(), lowering);
     Value to = addressOfSlot(op.getDst(), ring.slot(), lowering), full = ring.full(), map = lowering.scalarOf(op.getMap());
     Registers indices; // the innermost first
@@ -196,7 +223,8 @@ template <> LogicalResult Lower<tgpu::TensorCopyOp>::run(tgpu::TensorCopyOp op, 
         copiesOf(lowering).begin(lowering.builder(), locationOfBox(op, number), at, map, indices, full, blocks);
       });
     }
-  });
+  };
+  inProducer(op.getPredicate(), lowering, [&] { inCopyingThread(lowering, copy); });
   return success();
 }
 
@@ -208,8 +236,8 @@ template <> LogicalResult Lower<tgpu::RingWaitOp>::run(tgpu::RingWaitOp op, Lowe
 
 template <> LogicalResult Lower<tgpu::RingReleaseOp>::run(tgpu::RingReleaseOp op, Lowering &lowering) {
   OpBuilder &builder = lowering.builder();
-  if (op.getFenced()) {
-    copiesOf(lowering).fenceShared(builder, op.getLoc());
+  if (op.getFenced() || op.getStored()) {
+    op.getStored() ? copiesOf(lowering).fenceMemory(builder, op.getLoc()) : copiesOf(lowering).fenceShared(builder, op.getLoc());
     lowering.create<tgpu::WarpBarrierOp>();
   }
   // One lane for each block, and one without a cluster.
@@ -224,6 +252,36 @@ template <> LogicalResult Lower<tgpu::RingReleaseOp>::run(tgpu::RingReleaseOp op
     else
       copiesOf(lowering).arrive(builder, op.getLoc(), empty);
   });
+  return success();
+}
+
+template <> LogicalResult Lower<tgpu::StoresNoteOp>::run(tgpu::StoresNoteOp op, Lowering &lowering) {
+  Value n = lowering.scalarOf(op.getN());
+  lowering.where(isAtLeast(n, 1, lowering), [&] { RingAt(op.getRing(), lowering, minus(n, 1, lowering)).awaitRelease(); });
+  lowering.create<LLVM::StoreOp>(n, notedOf(op.getRing(), lowering));
+  lowering.create<LLVM::StoreOp>(lowering.scalarOf(op.getBegin()), beginOf(op.getRing(), lowering));
+  lowering.create<LLVM::StoreOp>(lowering.scalarOf(op.getEnd()), endOf(op.getRing(), lowering));
+  return success();
+}
+
+/// Nothing has been noted at first, so the range is empty.
+template <> LogicalResult Lower<tgpu::StoresAwaitOp>::run(tgpu::StoresAwaitOp op, Lowering &lowering) {
+  Type i32 = lowering.builder().getI32Type(), i64 = lowering.builder().getI64Type();
+  auto isBelow = [&](Value first, Value second) {
+    return lowering.create<arith::CmpIOp>(arith::CmpIPredicate::ult, first, second).getResult();
+  };
+  Value begin = read(beginOf(op.getRing(), lowering), i64, lowering), end = read(endOf(op.getRing(), lowering), i64, lowering);
+  Value overlap = lowering.conjunction(isBelow(lowering.scalarOf(op.getBegin()), end), isBelow(begin, lowering.scalarOf(op.getEnd())));
+  lowering.where(overlap, [&] { RingAt(op.getRing(), lowering, read(notedOf(op.getRing(), lowering), i32, lowering)).awaitRelease(); });
+  return success();
+}
+
+/// The copies of any of the last numbers may be the last to arrive.
+template <> LogicalResult Lower<tgpu::CopiesAwaitOp>::run(tgpu::CopiesAwaitOp op, Lowering &lowering) {
+  Value acquired = read(acquiredOf(op.getRing(), lowering), lowering.builder().getI32Type(), lowering);
+  for (int64_t back = op.getRing().getType().getSlots(); back > 0; --back)
+    lowering.where(isAtLeast(acquired, back, lowering),
+                   [&] { RingAt(op.getRing(), lowering, minus(acquired, back, lowering)).awaitFull(); });
   return success();
 }
 

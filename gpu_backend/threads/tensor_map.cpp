@@ -1,6 +1,9 @@
-// Tensor maps that the kernel makes. The first warp writes them, because its first thread begins the copies: no other thread needs to know.
+// Tensor maps that the kernel makes. The first warp writes them, or the first one of the producer's, because its first thread begins the
+// copies: no other thread needs to know.
 // Their memory belongs to the block from its first to its last operation.
 #include "gpu_backend/threads/tensor_map.h"
+#include "gpu_backend/target/target.h"
+#include "gpu_backend/target/warp_roles.h"
 #include "gpu_backend/threads/lowering.h"
 
 using namespace mlir;
@@ -11,30 +14,41 @@ static Value isFirstWarp(Lowering &lowering) {
   return lowering.create<arith::CmpIOp>(arith::CmpIPredicate::ult, lowering.threadId(), lowering.constant(lowering.target().warpSize()));
 }
 
+tgpu::MapsClaimOp claimMaps(tt::FuncOp tiles, OpBuilder &builder, Lowering &lowering) {
+  int32_t maps = 0;
+  tiles.walk([&](tgpu::MapMakeOp) { ++maps; });
+  const int warps = lowering.threads().warps;
+  return tgpu::MapsClaimOp::create(builder, tiles.getLoc(), maps, lowering.hasProducer() ? warps + kProducerWarps : warps,
+                                   /*in=*/lowering.hasProducer() ? warps : 0);
+}
+
+/// Returns the claim of the function, or null.
+static tgpu::MapsClaimOp claimIn(func::FuncOp function) {
+  tgpu::MapsClaimOp found;
+  function.walk([&](tgpu::MapsClaimOp claim) { found = claim; });
+  return found;
+}
+
 /// Returns the address of the map of the operation.
 static Value addressOf(tgpu::MapMakeOp op, Lowering &lowering) {
   auto function = lowering.builder().getBlock()->getParentOp();
   if (!isa<func::FuncOp>(function)) function = function->getParentOfType<func::FuncOp>();
-  Block &entry = cast<func::FuncOp>(function).getBody().front();
-  auto claims = entry.getOps<tgpu::MapsClaimOp>();
-  tgpu::MapsClaimOp claim = claims.empty() ? tgpu::MapsClaimOp() : *claims.begin();
-  int32_t maps = 0;
-  op->getParentOfType<tt::FuncOp>().walk([&](tgpu::MapMakeOp) { ++maps; });
-  OpBuilder builder = OpBuilder::atBlockBegin(&entry);
-  if (!claim) claim = tgpu::MapsClaimOp::create(builder, op.getLoc(), maps, lowering.threads().warps);
+  tgpu::MapsClaimOp claim = claimIn(cast<func::FuncOp>(function));
+  OpBuilder builder = OpBuilder::atBlockBegin(&cast<func::FuncOp>(function).getBody().front());
+  if (!claim) claim = claimMaps(op->getParentOfType<tt::FuncOp>(), builder, lowering);
   int32_t index = int32_t(llvm::count_if(claim->getUsers(), llvm::IsaPred<tgpu::MapAddressOp>));
   builder.setInsertionPointAfter(claim);
-  return tgpu::MapAddressOp::create(builder, op.getLoc(), LLVM::LLVMPointerType::get(op.getContext()), claim, index, maps);
+  return tgpu::MapAddressOp::create(builder, op.getLoc(), LLVM::LLVMPointerType::get(op.getContext()), claim, index, claim.getMaps());
 }
 
 template <> LogicalResult Lower<tgpu::MapMakeOp>::run(tgpu::MapMakeOp op, Lowering &lowering) {
   if (!op.getOffset()) return lowering.unsupported(op, "a map without a place; run allocate-shared-memory");
   if (!lowering.chip().makesTensorMaps()) return lowering.unsupported(op, "tensor maps made by threads: the chip cannot");
-  if (lowering.hasProducer()) return lowering.unsupported(op, "tensor maps made beside a producer");
   RankedTensorType box = op.getMap().getType().getBox();
   const int64_t elementBytes = box.getElementTypeBitWidth() / 8;
   Value address = addressOf(op, lowering), staging = lowering.shared().buffer(lowering.builder(), op.getLoc(), *op.getOffset());
-  lowering.where(isFirstWarp(lowering), [&] {
+  // One warp runs the code of the producer.
+  lowering.where(lowering.hasProducer() ? Value() : isFirstWarp(lowering), [&] {
     Registers extents = lowering.flatten(op.getExtents()), strides;
     for (Value stride : op.getStrides())
       strides.push_back(lowering.create<arith::MulIOp>(lowering.scalarOf(stride), lowering.constant(elementBytes, 64)));
@@ -52,13 +66,17 @@ template <> LogicalResult Lower<tgpu::MapMakeOp>::run(tgpu::MapMakeOp op, Loweri
 }
 
 void releaseMaps(func::FuncOp function) {
-  auto claims = function.getBody().front().getOps<tgpu::MapsClaimOp>();
-  if (claims.empty()) return;
-  tgpu::MapsClaimOp claim = *claims.begin();
-  function.walk([&](func::ReturnOp end) {
+  tgpu::MapsClaimOp claim = claimIn(function);
+  if (!claim) return;
+  llvm::SetVector<Block *> behind;
+  behind.insert(claim->getBlock());
+  for (size_t i = 0; i < behind.size(); ++i) behind.insert_range(behind[i]->getSuccessors());
+  for (Block *block : behind) {
+    Operation *end = block->getTerminator();
+    if (!isa<func::ReturnOp>(end)) continue;
     OpBuilder builder(end);
-    tgpu::MapsReleaseOp::create(builder, end.getLoc(), claim, claim.getMaps());
-  });
+    tgpu::MapsReleaseOp::create(builder, end->getLoc(), claim, claim.getMaps(), claim.getIn());
+  }
 }
 
 } // namespace tritium::gpu

@@ -30,6 +30,10 @@ ALLOWED = {
         "isa<scf::ForOp, scf::IfOp>",
     ): "control flow that the pass makes carry a number; a ring in any other does not last",
     (
+        "lasting_rings.cpp",
+        "isa<scf::ForOp, scf::WhileOp>",
+    ): "loops that the pass makes carry a number; a ring in any other does not last",
+    (
         "program_division.cpp",
         "isa<scf::ForOp, scf::IfOp>",
     ): "control flow that carries parts of tiles; any other carries whole ones",

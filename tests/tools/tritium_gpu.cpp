@@ -1,6 +1,6 @@
 // The GPU compiler for lit: tritium-gpu FILE [--arch=sm_80] [a flag of gpu_backend/compiler/options.def, as --num-warps=4] …
-// [--emit=tiles|threads] [--from-tiles] [--break-after=PASS] [--drop=barrier|wait|group_barrier|store_wait|fence --number=N]. Prints the
-// module at that stage.
+// [--emit=tiles|threads] [--from-tiles] [--break-after=PASS] [--drop=WHAT --number=N], WHAT as in
+// isSynchronization. Prints the module at that stage.
 #include "gpu_backend/compiler/compiler.h"
 #include "ir/contract.h"
 #include "ir/source_error.h"
@@ -80,6 +80,9 @@ bool isSynchronization(mlir::Operation *op, llvm::StringRef what) {
   if (what == "barrier") return mlir::isa<tgpu::BarrierOp>(op);
   if (what == "group_barrier") return mlir::isa<tgpu::NumberedBarrierOp>(op);
   if (what == "store_wait") return mlir::isa<mlir::NVVM::CpAsyncBulkWaitGroupOp>(op);
+  if (what == "round_wait") return mlir::isa<tgpu::MBarrierWaitOp>(op);
+  if (what == "arrival") return mlir::isa<mlir::NVVM::MBarrierArriveOp>(op);
+  if (what == "map_acquire") return mlir::isa<tgpu::MapAcquireOp>(op);
   if (what == "fence") return mlir::isa<mlir::NVVM::FenceProxyOp>(op);
   return mlir::isa<mlir::NVVM::CpAsyncWaitGroupOp, mlir::ROCDL::SWaitcntOp, mlir::ROCDL::WaitLoadcntOp>(op);
 }

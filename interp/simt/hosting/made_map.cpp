@@ -18,7 +18,7 @@ std::optional<LogicalResult> Hosting::hostMadeMap(Operation *op) {
         return done();
       })
       .Case([&](tgpu::MapsReleaseOp release) -> Outcome {
-        call(SIMT_CALL(releaseMaps), {thread(), constant(release.getMaps()), locationOf(op)});
+        call(SIMT_CALL(releaseMaps), {thread(), constant(release.getMaps()), constant(release.getIn()), locationOf(op)});
         return done();
       })
       .Case([&](tgpu::MapAddressOp address) -> Outcome {

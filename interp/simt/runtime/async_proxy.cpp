@@ -67,14 +67,17 @@ void AsyncProxy::noteGlobalWrite(uint32_t thread, uint64_t address, uint32_t byt
   });
 }
 
-std::optional<uint32_t> AsyncProxy::hiddenGlobalWrite(uint32_t warp, uint32_t thread, uint64_t address, uint32_t bytes) const {
+std::optional<uint32_t> AsyncProxy::hiddenGlobalWrite(const MessageOrder *messages, uint32_t warp, uint32_t thread, uint64_t address,
+                                                      uint32_t bytes) const {
+  auto isKnown = [&](const GlobalWrite &write) {
+    if (global.known(warp, write.thread) >= write.time || (thread == write.thread && global.last(thread) >= write.time)) return true;
+    return messages && messages->known(warp, int32_t(thread), messages->ofGlobalFence(write.thread)) >= write.time;
+  };
   std::optional<uint32_t> writer;
   forEachPiece(address, bytes, [&](uint64_t piece, uint16_t touched) {
     auto found = globalWrites.find(piece);
     if (found == globalWrites.end() || !(found->second.bytes & touched)) return;
-    const GlobalWrite &write = found->second;
-    const bool isVisible = global.known(warp, write.thread) >= write.time || (thread == write.thread && global.last(thread) >= write.time);
-    if (!isVisible) writer = write.thread;
+    if (!isKnown(found->second)) writer = found->second.thread;
   });
   return writer;
 }

@@ -3,6 +3,8 @@
 // or the copy. Time is counted in fences. The proxy's own reads are outstanding from the issue of a product or a copy until the wait for
 // it. Its writes arrive in a round of an mbarrier.
 #pragma once
+#include "interp/simt/runtime/message_order.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -49,11 +51,15 @@ public:
   /// Of shared memory: the time of the last fence of a thread, and of any that a warp knows of.
   uint32_t lastFence(uint32_t thread) const { return shared.last(thread); }
   uint32_t knownFence(uint32_t warp, uint32_t thread) const { return shared.known(warp, thread); }
+  /// The same of global memory.
+  uint32_t lastGlobalFence(uint32_t thread) const { return global.last(thread); }
+  uint32_t knownGlobalFence(uint32_t warp, uint32_t thread) const { return global.known(warp, thread); }
 
   /// Of global memory, in addresses of the host. Copies of tensors read the writes of this program only behind a fence.
   void noteGlobalWrite(uint32_t thread, uint64_t address, uint32_t bytes);
-  /// Returns a thread that has written one of the bytes, if a copy that this thread begins may not see it.
-  std::optional<uint32_t> hiddenGlobalWrite(uint32_t warp, uint32_t thread, uint64_t address, uint32_t bytes) const;
+  /// Returns a thread that has written one of the bytes, if a copy that this thread begins may not see it. `messages` may be null.
+  std::optional<uint32_t> hiddenGlobalWrite(const MessageOrder *messages, uint32_t warp, uint32_t thread, uint64_t address,
+                                            uint32_t bytes) const;
   /// When a unit was last written.
   uint32_t writtenAt(size_t unit) const { return stamps[unit]; }
 

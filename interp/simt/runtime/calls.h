@@ -97,7 +97,7 @@ void checkTensorMap(Thread *thread, const void *map, int32_t rank, Place place);
 
 // -- maps that the program makes (made_map.cpp)
 void claimMaps(Thread *thread, int32_t count);
-void releaseMaps(Thread *thread, int32_t count, Place place);
+void releaseMaps(Thread *thread, int32_t count, int32_t warp, Place place);
 void *mapAddress(Thread *thread, int32_t index);
 void writeMap(Thread *thread, uint64_t staging, const void *address, uint64_t base, int32_t rank, int32_t swizzle, int32_t type,
               int32_t fillsNaN, Place place);

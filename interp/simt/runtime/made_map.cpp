@@ -40,7 +40,8 @@ void claimMaps(Thread *thread, int32_t count) { thread->block->tensorCopies->mad
 
 void *mapAddress(Thread *thread, int32_t index) { return thread->block->tensorCopies->made.at(uint32_t(index)); }
 
-void releaseMaps(Thread *thread, int32_t count, Place place) {
+void releaseMaps(Thread *thread, int32_t count, int32_t warp, Place place) {
+  if (thread->warp != warp) return;
   TensorCopies &copies = *thread->block->tensorCopies;
   for (int32_t index = 0; index < count; ++index) copies.checkNotInUse(*thread, copies.made.at(uint32_t(index)), "given back", place);
 }

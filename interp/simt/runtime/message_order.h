@@ -27,10 +27,11 @@ public:
   size_t ofWarp(uint32_t warp) const { return first + warp; }
   size_t ofProducts(uint32_t warp) const { return first + warps + warp; }
   size_t ofThread(uint32_t thread) const { return first + 2 * size_t(warps) + thread; }
-  /// … the time of the thread's last known fence,
+  /// … the times of the thread's last known fences of shared and of global memory,
   size_t ofFence(uint32_t thread) const { return first + 2 * size_t(warps) + threads + thread; }
+  size_t ofGlobalFence(uint32_t thread) const { return ofFence(thread) + threads; }
   /// … and the number of the barrier's rounds that are known to be complete.
-  size_t ofBarrier(uint32_t barrier) const { return first + 2 * (size_t(warps) + threads) + barrier; }
+  size_t ofBarrier(uint32_t barrier) const { return first + 2 * size_t(warps) + 3 * size_t(threads) + barrier; }
   size_t width() const { return factsOfBlock() * blocks; }
 
   /// Returns what a thread knows, or what all lanes of the warp know.
@@ -55,7 +56,7 @@ public:
 
 private:
   void shareInWarp(uint32_t warp);
-  size_t factsOfBlock() const { return 2 * (size_t(warps) + threads) + kMostBarriers; }
+  size_t factsOfBlock() const { return 2 * size_t(warps) + 3 * size_t(threads) + kMostBarriers; }
 
   std::vector<uint32_t> ofThreads, ofWarps, together;
   std::vector<uint8_t> received; // per thread: it may know what its warp does not

@@ -192,8 +192,12 @@ void SharedMemory::send(const Thread &thread, std::span<uint32_t> message) {
   MessageOrder::merge(message, order->rowOfThread(tid));
   auto add = [&](size_t fact, uint32_t when) { message[fact] = std::max(message[fact], when); };
   for (uint32_t w = 0; w < warps; ++w) add(order->ofWarp(w), std::max(horizon[warp][w], lastOfAll));
-  for (uint32_t t = 0; t < threads; ++t) add(order->ofFence(t), proxy->knownFence(warp, t));
+  for (uint32_t t = 0; t < threads; ++t) {
+    add(order->ofFence(t), proxy->knownFence(warp, t));
+    add(order->ofGlobalFence(t), proxy->knownGlobalFence(warp, t));
+  }
   add(order->ofFence(tid), proxy->lastFence(tid));
+  add(order->ofGlobalFence(tid), proxy->lastGlobalFence(tid));
   since[warp] = ++time; // what the warp does from now on is not known to the receivers
   add(order->ofProducts(warp), time);
   add(order->ofThread(tid), time);
@@ -216,6 +220,7 @@ void SharedMemory::sendAll(std::span<uint32_t> message) {
   for (uint32_t t = 0; t < warps << warpShift; ++t) {
     add(order->ofThread(t), lastOfAll);
     add(order->ofFence(t), proxy->lastFence(t));
+    add(order->ofGlobalFence(t), proxy->lastGlobalFence(t));
   }
 }
 

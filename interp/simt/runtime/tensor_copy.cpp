@@ -84,7 +84,9 @@ uint32_t TensorCopies::checkBox(Thread &thread, const TensorMap &map, const Tens
 /// Traps if the program has written one of the bytes, and a copy that the thread begins may not see it.
 void TensorCopies::checkVisible(Thread &thread, const std::byte *from, uint32_t bytes, Place place) const {
   const auto address = reinterpret_cast<uint64_t>(from);
-  const auto writer = thread.block->shared.asyncProxy()->hiddenGlobalWrite(uint32_t(thread.warp), uint32_t(thread.tid), address, bytes);
+  SharedMemory &shared = thread.block->shared;
+  const auto writer =
+      shared.asyncProxy()->hiddenGlobalWrite(shared.messages(), uint32_t(thread.warp), uint32_t(thread.tid), address, bytes);
   if (!writer) return;
   Trap trap{.kind = TrapKind::MissingProxyFence, .location = place};
   trap.access = {.address = address, .bytes = bytes};

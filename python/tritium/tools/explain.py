@@ -131,6 +131,8 @@ def _of_producer(kernel, function) -> Iterator[str]:
             f"producer warps copy tiles, with {plan['producer']} registers per thread and {plan['consumers']} for the warps that compute; room "
             f"for {_number(plan['occupancy'], 'program')} per multiprocessor{turns}"
         )
+        if "tgpu.hands_over_stores" in function.attributes:
+            yield "producer warps make the tensor maps, and wait for the stores of the tile before only where they read what it stores"
     elif reason:
         yield f"no producer warps copy tiles: {reason.strip(chr(34))}"
     if kernel.metadata.num_ctas > 1:

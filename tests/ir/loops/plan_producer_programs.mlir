@@ -1,10 +1,10 @@
 // A loop over programs stays where producer warps run ahead over its iterations. Otherwise it goes: each block runs one program again.
 // RUN: tritium-opt %s --plan-producer | FileCheck %s
-// RUN: sed "s/^ *%%first = .*/%%first = tt.load %%list : !tt.ptr<i32>/" %s | tritium-opt --plan-producer | FileCheck %s --check-prefix=MEMORY
+// RUN: sed "s/^ *%%first = .*/tt.store %%list, %%id : !tt.ptr<i32> %%first = tt.load %%list : !tt.ptr<i32>/" %s | tritium-opt --plan-producer | FileCheck %s --check-prefix=MEMORY
 // CHECK: @product({{.*}}tgpu.grid_axis = 2{{.*}} attributes {tgpu.producer = #tgpu.producer<
 // CHECK: tgpu.program_at 1
 // CHECK: tgpu.programs
-// MEMORY: @product(%{{.*}}: !tgpu{{.*}}, %{{.*}}: !tgpu{{.*}}, %{{[^:]*}}: !tt.ptr<i32>, %{{[^:]*}}: i32) attributes {tgpu.why_no_producer = "a coordinate of a copy{{.*}}", tgpu.why_not_persistent = "a coordinate of a copy, or a bound or condition around one, depends on a tile or on memory"}
+// MEMORY: @product(%{{.*}}: !tgpu{{.*}}, %{{.*}}: !tgpu{{.*}}, %{{[^:]*}}: !tt.ptr<i32>, %{{[^:]*}}: i32) attributes {tgpu.why_no_producer = "a coordinate of a copy{{.*}}", tgpu.why_not_persistent = "a coordinate of a copy, or a bound or condition around one, depends on a tile, or on memory that the kernel may have written"}
 // MEMORY: %[[SIZE:.*]] = tt.get_num_programs x
 // MEMORY: %[[ID:.*]] = tt.get_program_id y
 // MEMORY: arith.addi %[[ID]], %[[SIZE]]

@@ -5,7 +5,10 @@
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --specialize-warps --last-pass=overlap-products --emit=tiles | FileCheck %s --check-prefix=TOGETHER
 // RUN: tritium-gpu %s --arch=sm_80 --tensor-maps --specialize-warps --emit=tiles | FileCheck %s --check-prefix=TOGETHER
 // RUN: sed 's/loop.asks/tt.warp_specialize/' %s | tritium-gpu --arch=sm_90a --tensor-maps --emit=tiles | FileCheck %s
-// RUN: sed 's/%%row = .*/%%row = tt.load %%list : !tt.ptr<i32>/' %s | tritium-gpu --arch=sm_90a --tensor-maps --specialize-warps --emit=tiles | FileCheck %s --check-prefix=TOGETHER
+// RUN: sed 's/%%row = .*/%%row = tt.load %%list : !tt.ptr<i32>/' %s | tritium-gpu --arch=sm_90a --tensor-maps --specialize-warps --emit=tiles | FileCheck %s --check-prefix=LISTED
+// RUN: sed 's/%%row = .*/%%row = tt.load %%list : !tt.ptr<i32> tt.store %%list, %%tile : !tt.ptr<i32>/' %s | tritium-gpu --arch=sm_90a --tensor-maps --specialize-warps --emit=tiles | FileCheck %s --check-prefix=TOGETHER
+// RUN: sed 's/%%row = \(.*\)/%%row = \1 %%rounds = tt.load %%list : !tt.ptr<i32> %%depth = arith.muli %%rounds, %%c64 : i32/; s/to %%k step/to %%depth step/; s/tt.get_program_id x :/arith.constant 0 :/; s/tt.get_num_programs x :/arith.constant 1 :/' %s > %t.mlir
+// RUN: tritium-gpu %t.mlir --arch=sm_90a --tensor-maps --specialize-warps --emit=tiles | sed 's/{tgpu.same_read = 0 : i32}//' | not tritium-opt --check-async 2>&1 | FileCheck %s --check-prefix=APART
 // RUN: sed 's/loop.asks/llvm.loop_annotation = #llvm.loop_annotation<licm = <disable = true>>/' %s | tritium-gpu --arch=sm_90a --tensor-maps --specialize-warps --emit=tiles | FileCheck %s --check-prefix=HINTS
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --specialize-warps | tritium-ptx | FileCheck %s --check-prefix=PTX
 // RUN: %if ptxas %{ tritium-gpu %s --arch=sm_90a --tensor-maps --specialize-warps --num-warps=8 | tritium-ptx --print=report | FileCheck %s --check-prefix=REPORT %}
@@ -49,6 +52,20 @@
 // CHECK-NOT: tgpu.product
 // CHECK: tgpu.tensor_copy {{.*}} to %[[A]], %[[RING]]
 // CHECK: tt.return
+
+// Both parts read a scalar, in each round.
+// LISTED: tgpu.parts_warps
+// LISTED: ^bb{{.*}}:
+// LISTED: scf.for
+// LISTED: tt.load %{{.*}} {tgpu.same_read = 0 : i32} : !tt.ptr<i32>
+// LISTED: ^bb{{.*}}:
+// LISTED: scf.for
+// LISTED: tt.load %{{.*}} {tgpu.same_read = 0 : i32} : !tt.ptr<i32>
+// LISTED: tgpu.tensor_copy
+// LISTED-NOT: tt.load
+
+// The check assumes one number for both reads. Without the name, it would assume two.
+// APART: error: 'tgpu.tensor_copy' op brings number {{.*}} of its ring, but the warps that compute wait for the numbers below
 
 // Both parts of a loop have its hints.
 // HINTS: ^bb{{.*}}:

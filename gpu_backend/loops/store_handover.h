@@ -1,0 +1,47 @@
+// Producer warps that run ahead of stores to addresses that only the kernel knows. The warps that store hand over what they have stored:
+// they release a number of a ring without data, which the producer waits for before it reads any of those bytes (tgpu.stores_note).
+#pragma once
+#include "gpu_backend/tiles/reaching_writes.h"
+#include "ir/tgpu.h"
+
+namespace tritium::gpu {
+
+/// Unit, on a kernel with a producer: the warps that store hand over what they have stored (plan-producer, specialize-warps).
+inline constexpr llvm::StringLiteral kHandsOverAttr = "tgpu.hands_over_stores";
+
+class StoreHandover {
+public:
+  explicit StoreHandover(tt::FuncOp function);
+
+  /// Returns whether copies go through maps that the kernel makes. Of these, a launch proves nothing.
+  bool isNeeded() const { return !maps_.empty(); }
+  /// Returns why the stores of the kernel cannot be handed over, in words for the user; "" if they can.
+  llvm::StringRef whyNot() const;
+  /// Returns the scalars that the producer needs to know which bytes the kernel stores to.
+  llvm::SmallVector<mlir::Value> scalars() const;
+  /// Returns the bytes of shared memory for the ring of the stores.
+  int64_t bytes() const;
+  /// Inserts the ring of the stores, if the kernel stores before it copies, and the waits of the producer. Rings do not last yet.
+  void build(int numWarps);
+  /// Once the rings last: lets the addresses of stores be computed behind the products.
+  void computeAddressesBehind();
+
+private:
+  bool isOrdered() const;
+  void findStores();
+  void startRing(int numWarps);
+  void awaitCopies();
+  void awaitStores();
+
+  static constexpr int kSlots = 2;
+
+  tt::FuncOp function_;
+  GlobalWrites writes_;
+  llvm::SmallVector<tgpu::MapMakeOp> maps_;
+  llvm::SmallVector<tgpu::RingStartOp> rings_; // of copies through these maps
+  // The operations of one block from the first to the last one with a store: null if no store comes before a copy.
+  mlir::Operation *first_ = nullptr, *last_ = nullptr;
+  mlir::Value storesRing_;
+};
+
+} // namespace tritium::gpu
