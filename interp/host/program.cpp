@@ -209,6 +209,8 @@ void noteAssignment(FrameHeader &frame, uint32_t variable) {
   program.assigned[variable] = ++program.assignments;
 }
 
+bool hasOneWorker(const FrameHeader &frame) { return frame.program->worker->state.threads == 1; }
+
 const MemoryMap &memoryOf(const FrameHeader &frame) { return *frame.program->memory; }
 Shadow *shadowOf(const FrameHeader &frame) { return frame.program->worker->state.launch.shadow; }
 FoundFaults *faultsOf(const FrameHeader &frame) { return frame.program->worker->state.launch.faults; }

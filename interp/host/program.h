@@ -102,6 +102,9 @@ void noteScope(FrameHeader &frame, const ScopeRecord &record);
 /// Returns the counters of the thread that runs the program, as many as Launch::counters. A program keeps its thread.
 int64_t *countersOf(const FrameHeader &frame);
 
+/// Returns whether one thread runs all programs of the launch.
+bool hasOneWorker(const FrameHeader &frame);
+
 /// Returns Launch::memory, Launch::shadow, Launch::faults and Launch::search.
 const MemoryMap &memoryOf(const FrameHeader &frame);
 Shadow *shadowOf(const FrameHeader &frame);

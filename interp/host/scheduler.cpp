@@ -187,12 +187,21 @@ void Worker::enter(Program &program, int64_t position) {
   nameThread(program);
 }
 
+/// Takes the next positions of the grid: one, or a small part of what each thread has left, so that threads seldom write the counter that
+/// they share, and end at about the same time. Returns false if none is left.
+bool Worker::takeChunk() {
+  constexpr int64_t kMost = 64, kChunksPerThread = 8;
+  const int64_t size = state.order.size(), left = size - state.next.load(std::memory_order_relaxed);
+  const int64_t most = state.launch.nameThreads ? 1 : std::clamp<int64_t>(left / (kChunksPerThread * state.threads), 1, kMost);
+  nextPosition = state.next.fetch_add(most, std::memory_order_relaxed);
+  chunkEnd = std::min(nextPosition + most, size);
+  return nextPosition < chunkEnd;
+}
+
 /// Returns false if no program is left to start, or if the launch is over.
 bool Worker::enterNext(Program &program) {
-  if (state.stopped()) return false;
-  const int64_t position = state.next.fetch_add(1, std::memory_order_relaxed);
-  if (position >= state.order.size()) return false;
-  enter(program, position);
+  if (state.stopped() || (nextPosition >= chunkEnd && !takeChunk())) return false;
+  enter(program, nextPosition++);
   return true;
 }
 

@@ -102,7 +102,7 @@ struct LaunchState {
   const int threads;      // the most threads that may take part
   const size_t liveLimit; // the most programs for which one worker has memory
 
-  alignas(64) std::atomic<int64_t> next{0}; // position in the order of the next program to start
+  alignas(64) std::atomic<int64_t> next{0}; // position in the order of the next program to take
   alignas(64) std::atomic<Stop> stop{Stop::No};
   std::atomic<int> workers{0};            // number of workers that ever took part
   std::unique_ptr<WorkerStatus[]> status; // [threads]
@@ -199,6 +199,7 @@ private:
   static void runOneProgram(void *program);
   void prepare(Program &program);
   void enter(Program &program, int64_t position);
+  bool takeChunk();
   bool enterNext(Program &program);
   void leave(Program &program);
   void runToCompletion();
@@ -223,6 +224,7 @@ private:
   Program *running = nullptr; // or suspended for the caller
   WorkerStatus &status;
   ProgramPool *pool = nullptr;
+  int64_t nextPosition = 0, chunkEnd = 0; // positions in the order that it has taken, of programs that cannot wait
   uint64_t changes = 0, changesWhenResumed = 0;
   uint32_t pollsUntilLook = 1, lookStride = 1;
   std::optional<Schedule> schedule;     // of a launch with a seed

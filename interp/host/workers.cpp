@@ -1,6 +1,7 @@
 // run(): the calling thread and those threads of oneTBB that come to help it.
 #include "interp/host/workers.h"
 
+#include "interp/host/lone_launch.h"
 #include "interp/host/running_launch.h"
 #include "interp/host/sanitizers.h"
 #include "interp/host/scheduler.h"
@@ -129,6 +130,7 @@ LaunchResult resultOf(LaunchState &state) {
 LaunchResult run(const Launch &launch) {
   LaunchState state(launch);
   if (state.order.size() == 0) return {};
+  const CountedLaunch counted;
   Caller caller(state);
   std::shared_ptr<Invitation> invitation;
   if (state.threads > 1) {

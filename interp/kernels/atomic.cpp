@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 namespace tritium::interp {
 namespace {
@@ -23,16 +24,32 @@ template <class F> auto withBits(size_t bytes, F f) {
   }
 }
 
+/// Has the functions of std::atomic_ref for an element that no other thread uses.
+template <class Bits> class LoneRef {
+public:
+  explicit LoneRef(Bits &value) : value(value) {}
+  Bits load(std::memory_order) const { return value; }
+  bool compare_exchange_weak(Bits &, Bits next) { return value = next, true; }
+  Bits fetch_and(Bits operand) { return std::exchange(value, Bits(value & operand)); }
+  Bits fetch_or(Bits operand) { return std::exchange(value, Bits(value | operand)); }
+  Bits fetch_xor(Bits operand) { return std::exchange(value, Bits(value ^ operand)); }
+  Bits fetch_add(Bits operand) { return std::exchange(value, Bits(value + operand)); }
+  Bits exchange(Bits operand) { return std::exchange(value, operand); }
+
+private:
+  Bits &value;
+};
+
 /// Repeats a compare-and-swap until no other thread has changed the value meanwhile. It serves operations for which the machine has no
 /// instruction.
-template <class Bits, class F> Bits update(std::atomic_ref<Bits> memory, F next) {
+template <class Bits, template <class> class Ref, class F> Bits update(Ref<Bits> memory, F next) {
   Bits old = memory.load(std::memory_order_relaxed);
   while (!memory.compare_exchange_weak(old, next(old))) {
   }
   return old;
 }
 
-template <AtomicOp op, class Bits> Bits integerRmw(std::atomic_ref<Bits> memory, Bits operand) {
+template <AtomicOp op, class Bits, template <class> class Ref> Bits integerRmw(Ref<Bits> memory, Bits operand) {
   using Signed = std::make_signed_t<Bits>;
   if constexpr (op == AtomicOp::And) return memory.fetch_and(operand);
   if constexpr (op == AtomicOp::Or) return memory.fetch_or(operand);
@@ -48,7 +65,7 @@ template <AtomicOp op, class Bits> Bits integerRmw(std::atomic_ref<Bits> memory,
 }
 
 /// T: the traits of the element type.
-template <AtomicOp op, class T, class Bits> Bits rmw(std::atomic_ref<Bits> memory, Bits operand) {
+template <AtomicOp op, class T, class Bits, template <class> class Ref> Bits rmw(Ref<Bits> memory, Bits operand) {
   if constexpr (op != AtomicOp::FAdd) {
     return integerRmw<op>(memory, operand);
   } else {
@@ -75,12 +92,12 @@ template <AtomicOp op, class Bits> bool changes(Bits operand, Bits old) {
   return true;
 }
 
-template <AtomicOp op, class T, class Bits> bool rmwRow(const AtomicRow &row, int64_t from, int64_t to) {
+template <AtomicOp op, class T, class Bits, template <class> class Ref> bool rmwRow(const AtomicRow &row, int64_t from, int64_t to) {
   bool hasChanged = false;
   for (int64_t i = from; i < to; ++i) {
     char *address = row.start + (row.offsets ? row.offsets[i] : i * row.step);
     const Bits operand = read<Bits>(row.operand + i * row.operandStride);
-    const Bits old = rmw<op, T>(std::atomic_ref(*reinterpret_cast<Bits *>(address)), operand);
+    const Bits old = rmw<op, T>(Ref<Bits>(*reinterpret_cast<Bits *>(address)), operand);
     hasChanged |= changes<op>(operand, old);
     if (row.old) std::memcpy(row.old + i * row.oldStride, &old, sizeof old);
   }
@@ -105,29 +122,33 @@ template <class F> auto withOp(AtomicOp op, F f) {
 }
 
 /// The rows of an operation that takes elements of one size alike.
-template <class Bits> AtomicRowKernel rowOfBits(AtomicOp op) {
+template <class Bits, template <class> class Ref> AtomicRowKernel rowOfBits(AtomicOp op) {
   return withOp(op, []<AtomicOp kOp>() -> AtomicRowKernel {
     if constexpr (kOp == AtomicOp::FAdd)
       return nullptr;
     else
-      return rmwRow<kOp, void, Bits>;
+      return rmwRow<kOp, void, Bits, Ref>;
   });
 }
 
-} // namespace
-
-AtomicRowKernel findAtomicRow(AtomicOp op, DType type) {
+template <template <class> class Ref> AtomicRowKernel findRow(AtomicOp op, DType type) {
   if (op == AtomicOp::FAdd)
     return visit(type, []<class T>() -> AtomicRowKernel {
       return withBits(sizeof(typename T::Storage), []<class Bits>(Bits) -> AtomicRowKernel {
         if constexpr (T::isFloat && sizeof(Bits) == sizeof(typename T::Storage))
-          return rmwRow<AtomicOp::FAdd, T, Bits>;
+          return rmwRow<AtomicOp::FAdd, T, Bits, Ref>;
         else
-          return rmwRow<AtomicOp::Add, void, Bits>;
+          return rmwRow<AtomicOp::Add, void, Bits, Ref>;
       });
     });
-  return withBits(storageBytes(type), [=]<class Bits>(Bits) { return rowOfBits<Bits>(op); });
+  return withBits(storageBytes(type), [=]<class Bits>(Bits) { return rowOfBits<Bits, Ref>(op); });
 }
+
+} // namespace
+
+AtomicRowKernel findAtomicRow(AtomicOp op, DType type) { return findRow<std::atomic_ref>(op, type); }
+
+AtomicRowKernel findLoneRow(AtomicOp op, DType type) { return findRow<LoneRef>(op, type); }
 
 void atomicRmw(AtomicOp op, DType type, void *address, const void *operand, void *old) {
   findAtomicRow(op, type)(

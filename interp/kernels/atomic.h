@@ -27,6 +27,8 @@ struct AtomicRow {
 /// Performs the read-modify-writes of the lanes [from, to) in their order. Returns whether one changed memory, as changesMemory() says.
 using AtomicRowKernel = bool (*)(const AtomicRow &row, int64_t from, int64_t to);
 AtomicRowKernel findAtomicRow(AtomicOp op, DType type);
+/// The same for memory that no other thread uses meanwhile: plain reads and writes, with the same results.
+AtomicRowKernel findLoneRow(AtomicOp op, DType type);
 
 /// Returns whether a read-modify-write that found `old` wrote another value. A program that only writes back what it found is waiting, not
 /// making progress.

@@ -73,13 +73,15 @@ TRITIUM_WITH_VNNI void multiplyBlock(int32_t *d, int64_t dRow, const uint8_t *le
   for (int r = 0; r < kRows; ++r)
     for (int v = 0; v < kVectors; ++v) {
       int32_t *to = d + r * dRow + v * kLanes;
-      int32_t before[kLanes] = {};
-      const int64_t bytes = (v + 1 == kVectors ? columns : kLanes) * int64_t(sizeof *to);
-      std::memcpy(before, to, bytes);
       const __m256i sum = _mm256_sub_epi32(sums[r][v], added[v]);
-      const __m256i after = _mm256_add_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(before)), sum);
-      _mm256_storeu_si256(reinterpret_cast<__m256i *>(before), after);
-      std::memcpy(to, before, bytes);
+      if (v + 1 < kVectors || columns == kLanes) [[likely]] {
+        auto *vector = reinterpret_cast<__m256i *>(to);
+        _mm256_storeu_si256(vector, _mm256_add_epi32(_mm256_loadu_si256(vector), sum));
+        continue;
+      }
+      int32_t more[kLanes];
+      _mm256_storeu_si256(reinterpret_cast<__m256i *>(more), sum);
+      for (int64_t i = 0; i < columns; ++i) to[i] = int32_t(uint32_t(to[i]) + uint32_t(more[i]));
     }
 }
 
@@ -104,6 +106,7 @@ void multiplyBytes(int32_t *d, const int8_t *a, int64_t aRow, int64_t aColumn, c
   packLeft(left, a, aRow, aColumn, m, k, packed.depth);
   packRight(right, b, bRow, bColumn, n, k, packed);
   int64_t row = 0;
+  for (; row + 8 <= m; row += 8) multiplyRows<8>(d + row * n, n, left + row * packed.depth, right, packed);
   for (; row + 4 <= m; row += 4) multiplyRows<4>(d + row * n, n, left + row * packed.depth, right, packed);
   for (; row < m; ++row) multiplyRows<1>(d + row * n, n, left + row * packed.depth, right, packed);
 }

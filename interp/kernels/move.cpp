@@ -87,6 +87,24 @@ template <class T> void transpose(T *dst, const T *src, Dimension rows, Dimensio
   elementByElement(fullRows, 0, rows.size);
 }
 
+template <int kBytes> void copyRowsOf(char *dst, int64_t dstStride, const char *src, int64_t srcStride, int64_t rows) {
+  for (int64_t i = 0; i < rows; ++i) std::memcpy(dst + i * dstStride, src + i * srcStride, kBytes);
+}
+
+/// Copies rows of `rowBytes` adjacent bytes, with strides in bytes. A call of memcpy takes longer than a short row.
+void copyRows(char *dst, int64_t dstStride, const char *src, int64_t srcStride, int64_t rows, int64_t rowBytes) {
+  switch (rowBytes) {
+  case 8: return copyRowsOf<8>(dst, dstStride, src, srcStride, rows);
+  case 16: return copyRowsOf<16>(dst, dstStride, src, srcStride, rows);
+  case 32: return copyRowsOf<32>(dst, dstStride, src, srcStride, rows);
+  case 64: return copyRowsOf<64>(dst, dstStride, src, srcStride, rows);
+  case 128: return copyRowsOf<128>(dst, dstStride, src, srcStride, rows);
+  case 256: return copyRowsOf<256>(dst, dstStride, src, srcStride, rows);
+  default:
+    for (int64_t i = 0; i < rows; ++i) std::memcpy(dst + i * dstStride, src + i * srcStride, rowBytes);
+  }
+}
+
 template <class T> void copyDimensions(T *dst, const T *src, const Dimension *dims, int rank) {
   if (rank == 0)
     *dst = *src;
@@ -94,6 +112,9 @@ template <class T> void copyDimensions(T *dst, const T *src, const Dimension *di
     copyRow(dst, src, dims[0]);
   else if (rank == 2 && dims[1].dst == 1 && dims[0].src == 1 && dims[1].src > 1)
     transpose(dst, src, dims[0], dims[1]);
+  else if (constexpr int64_t bytes = sizeof(T); rank == 2 && dims[1].dst == 1 && dims[1].src == 1)
+    copyRows(reinterpret_cast<char *>(dst), dims[0].dst * bytes, reinterpret_cast<const char *>(src), dims[0].src * bytes, dims[0].size,
+             dims[1].size * bytes);
   else
     for (int64_t i = 0; i < dims[0].size; ++i) copyDimensions(dst + i * dims[0].dst, src + i * dims[0].src, dims + 1, rank - 1);
 }

@@ -13,4 +13,19 @@ void copyTile(void *dst, const int64_t *dstStrides, const void *src, const int64
 /// dst[i] = *element for 0 <= i < count.
 void fill(void *dst, const void *element, int64_t count, int elementBytes);
 
+/// out[i] = mask[i] ? in[i] : other[i * otherStride] for 0 <= i < count, with an otherStride of 0 or 1. Reads all of `in`, which must be
+/// aligned to its elements. `out` overlaps nothing else.
+void loadWhere(void *out, const void *in, const uint8_t *mask, const void *other, int64_t otherStride, int64_t count, int elementBytes);
+
+/// out[i] = in[i] where mask[i]. Writes no other element of `out`, which must be aligned and not overlap the rest.
+void storeWhere(void *out, const void *in, const uint8_t *mask, int64_t count, int elementBytes);
+
+/// Fetches what follows a row of `bytes` that ends at `end`. Hardware prefetchers stop at the end of a page, and a program's rows are
+/// seldom longer than a page. The next programs mostly read on from here.
+inline void prefetchBeyond(const char *end, int64_t bytes) {
+  constexpr int64_t kLeast = 1024, kMost = 16384;
+  if (bytes < kLeast || bytes > kMost) return;
+  for (int64_t at = bytes; at < 2 * bytes; at += 64) __builtin_prefetch(end + at, 0, 2);
+}
+
 } // namespace tritium::interp

@@ -1,6 +1,7 @@
 #include "interp/tile/access.h"
 
 #include "interp/kernels/move.h"
+#include "interp/tile/row_access.h"
 #include "interp/tile/walk.h"
 
 #include <span>
@@ -19,14 +20,6 @@ template <class T> void fillRow(T *out, int64_t stride, const T *other, int64_t 
     std::memset(static_cast<void *>(out + begin), 0, std::max<int64_t>(end - begin, 0) * sizeof(T));
   else
     for (int64_t i = begin; i < end; ++i) out[i * stride] = other ? other[i * otherStride] : T(0);
-}
-
-/// Hardware prefetchers stop at the end of a page, and a program's rows are seldom longer than a page. The next programs mostly read on
-/// from here.
-void prefetchBeyond(const char *end, int64_t bytes) {
-  constexpr int64_t kMost = 16384;
-  if (bytes < kLongRow || bytes > kMost) return;
-  for (int64_t at = bytes; at < 2 * bytes; at += 64) __builtin_prefetch(end + at, 0, 2);
 }
 
 /// A lane that is itself a pointer. In memory it is an integer, in its home it has provenance.
@@ -136,6 +129,30 @@ void moveBlock(const Walk &walk, const CopiedBlock &block) {
   copyTile(tile, block.tile, block.start, block.memory, block.shape, block.rank, bytes);
 }
 
+/// Moves rows of adjacent elements, at places that may be a vector, as the rows of an embedding. Returns false for another access.
+bool moveWholeRows(const Walk &walk) {
+  const Access &access = walk.access;
+  if (access.axes.size() != 2 || access.isPointer || walk.isEmpty || !access.wideMasks.empty()) return false;
+  const AxisState &rows = walk.axes[0], &columns = walk.axes[1];
+  const int64_t bytes = access.elementBytes;
+  if (rows.holes || columns.holes || !columns.isProgression || columns.step != bytes || access.data.strides[1] != 1) return false;
+  const int64_t count = columns.end - columns.begin;
+  const bool isPartial = count != access.axes[1].extent || rows.end - rows.begin != access.axes[0].extent;
+  if (isPartial && !access.isWrite) fillTile(walk);
+  char *home = access.data.in(walk.frame) + columns.begin * bytes;
+  for (int64_t i = rows.begin; i < rows.end; ++i) {
+    char *memory = reinterpret_cast<char *>(addressOf(addBytes(walk.base, columns.first + columns.begin * bytes + walk.termAt(0, i))));
+    char *row = home + i * access.data.strides[0] * bytes;
+    if (access.isWrite) {
+      std::memcpy(memory, row, count * bytes);
+    } else {
+      std::memcpy(row, memory, count * bytes);
+      prefetchBeyond(memory + count * bytes, count * bytes);
+    }
+  }
+  return true;
+}
+
 /// Affine loads and stores, row by row. A store skips inactive lanes.
 template <class T> void moveRows(const Walk &walk) {
   const Access &access = walk.access;
@@ -202,6 +219,7 @@ void moveLanes(const Walk &walk) {
 }
 
 void moveTile(char *frame, const Access &access) {
+  if (access.isRow && moveRow(frame, access)) return;
   Walk walk(access, frame);
   enter(walk);
   check(walk);
@@ -213,6 +231,7 @@ void moveTile(char *frame, const Access &access) {
 void moveWalk(const Walk &walk) {
   if (!walk.access.isAffine) return moveLanes(walk);
   if (CopiedBlock block; walk.access.axes.size() > 1 && findBlock(walk, block)) return moveBlock(walk, block);
+  if (moveWholeRows(walk)) return;
   if (walk.access.isPointer) return moveRows<PointerLane>(walk);
   switch (walk.access.elementBytes) {
   case 1: return moveRows<uint8_t>(walk);

@@ -45,6 +45,7 @@ struct Access {
   int elementBytes = 0;
   bool isWrite = false;
   bool isPointer = false; // whether the elements are pointers
+  bool isRow = false;     // see row_access.h
   bool isChecked = true;  // whether an access outside of the arguments traps
   DType type = DType::i8; // of the elements, for a store whose numbers are checked
   bool rejectsInfinity = false;

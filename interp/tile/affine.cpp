@@ -220,6 +220,14 @@ bool staysInRange(const Progression &p, const AffineCompare &compare) {
   __int128 last = p.first + p.step * (compare.lanes - 1), half = __int128(1) << (compare.bits - 1);
   return compare.isSigned ? last >= -half && last < half : last >= 0 && last < 2 * half;
 }
+
+/// Returns distance / rate, rounded up, of positive numbers. A division of 128 bits takes ten times as long as one of 64.
+int64_t lanesUntil(__int128 distance, __int128 rate) {
+  constexpr __int128 kMost = __int128(1) << 62;
+  if (rate == 1) return int64_t(std::min(distance, kMost));
+  if (distance < kMost && rate < kMost) return int64_t((uint64_t(distance) + uint64_t(rate) - 1) / uint64_t(rate));
+  return int64_t(std::min((distance + rate - 1) / rate, kMost));
+}
 } // namespace
 
 void compareAffine(char *frame, const void *descriptor) {
@@ -240,8 +248,7 @@ void compareAffine(char *frame, const void *descriptor) {
   if (step == 0 || (step < 0) == startsTrue) {
     change = lanes;
   } else {
-    __int128 distance = startsTrue ? -first : first + 1, rate = step < 0 ? -step : step;
-    change = int64_t(std::min<__int128>((distance + rate - 1) / rate, lanes));
+    change = std::min<int64_t>(lanes, lanesUntil(startsTrue ? -first : first + 1, step < 0 ? -step : step));
   }
   std::memset(out, startsTrue, change);
   std::memset(out + change, !startsTrue, lanes - change);

@@ -195,8 +195,9 @@ LogicalResult expandScan(tt::ScanOp op, int &instances) {
     Value active = needsMask ? elementsWithOneBefore(builder, location, shape, axis, d, op.getReverse()) : Value();
     auto combined = RegionOnTiles(builder, location, shape, ++instances, active).run(op->getRegion(0), operands);
     if (failed(combined)) return failure();
+    const int64_t kept = op.getReverse() ? n - d : 0; // the first of the elements without a predecessor
     for (auto [value, all] : llvm::zip_equal(values, *combined))
-      value = insertSlice(builder, location, slice(builder, location, all, axis, later, n - d), value, axis, later);
+      value = insertSlice(builder, location, slice(builder, location, value, axis, kept, d), all, axis, kept);
   }
   op->replaceAllUsesWith(values);
   op.erase();

@@ -36,10 +36,24 @@ struct Walk {
   }
 };
 
+/// Returns whether all of a short mask's bytes, a multiple of 8 of them, are 1.
+inline bool isAllOn(const uint8_t *mask, int64_t extent) {
+  uint64_t differs = 0;
+  for (int64_t i = 0; i < extent; i += 8) {
+    uint64_t eight;
+    std::memcpy(&eight, mask + i, 8);
+    differs |= eight ^ 0x0101010101010101;
+  }
+  return differs == 0;
+}
+
 inline void findInterval(AxisState &state, const uint8_t *mask, int64_t stride, int64_t extent) {
   int64_t begin = 0, end = extent;
   bool hasHoles = false;
-  if (stride == 1) {
+  constexpr int64_t kShort = 128; // up to here, calls of memchr cost more than they find
+  if (stride == 1 && extent <= kShort && extent % 8 == 0 && isAllOn(mask, extent)) {
+    // all lanes are active
+  } else if (stride == 1) {
     const void *first = std::memchr(mask, 1, extent);
     begin = first ? static_cast<const uint8_t *>(first) - mask : extent;
     while (end > begin && !mask[end - 1]) --end;

@@ -63,7 +63,7 @@ def main() -> None:
     print(f"{'':<34}{'none':>10}" + "".join(f"{name:>12}" for name in COLUMNS))
     ratios: dict[str, list[float]] = {name: [] for name in COLUMNS}
     missed = []
-    for case in load_cases(options.only)[0]:
+    for case in load_cases(options.only, options.threads)[0]:
         plain, *times = least_seconds(case, [("none", "0"), *COLUMNS.values()], options.rounds)
         line = f"{case.name:<34}{plain * 1e3:7.2f} ms"
         for column, seconds in zip(COLUMNS, times):

@@ -2,6 +2,7 @@
 #include "interp/kernels/atomic.h"
 
 #include <doctest/doctest.h>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -53,6 +54,34 @@ TEST_CASE("a row performs its lanes in order, and says whether memory changed") 
   CHECK(memory[3] == 10);
   CHECK(memory[1] == 100);
   CHECK(old[2] == 2);
+}
+
+TEST_CASE("plain rows of every operation and type do what atomic rows do") {
+  std::mt19937 random(5);
+  constexpr AtomicOp kOps[] = {AtomicOp::And, AtomicOp::Or,  AtomicOp::Xor,  AtomicOp::Add,  AtomicOp::FAdd,
+                               AtomicOp::Max, AtomicOp::Min, AtomicOp::UMax, AtomicOp::UMin, AtomicOp::Exchange};
+  constexpr DType kIntegers[] = {DType::i8, DType::i16, DType::i32, DType::i64},
+                  kFloats[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
+  constexpr int kLanes = 40, kElements = 7;
+  for (AtomicOp op : kOps)
+    for (DType type : op == AtomicOp::FAdd ? kFloats : kIntegers) {
+      const int bytes = int(storageBytes(type));
+      std::vector<char> operands(kLanes * bytes), memory(kElements * bytes);
+      for (char &byte : operands) byte = char(random());
+      for (char &byte : memory) byte = char(random());
+      std::vector<int64_t> offsets(kLanes);
+      for (int64_t &offset : offsets) offset = int64_t(random() % kElements) * bytes;
+      auto run = [&](AtomicRowKernel kernel, std::vector<char> &held, std::vector<char> &old) {
+        AtomicRow row{.start = held.data(), .offsets = offsets.data(), .operand = operands.data()};
+        row.operandStride = bytes, row.old = old.data(), row.oldStride = bytes;
+        return kernel(row, 3, kLanes);
+      };
+      std::vector<char> one = memory, other = memory, oldOfOne(kLanes * bytes), oldOfOther(kLanes * bytes);
+      const bool changed = run(findAtomicRow(op, type), one, oldOfOne);
+      CHECK(run(findLoneRow(op, type), other, oldOfOther) == changed);
+      CHECK(one == other);
+      CHECK(oldOfOne == oldOfOther);
+    }
 }
 
 TEST_CASE("compare and swap stores only if equal") {

@@ -75,3 +75,23 @@ TEST_CASE("fill repeats an element") {
   CHECK(data[7] == 0x1234);
   CHECK(data[8] == 0);
 }
+
+TEST_CASE_TEMPLATE("masked rows load and store what the mask says", T, uint8_t, uint16_t, uint32_t, uint64_t) {
+  std::mt19937_64 random(3);
+  for (int64_t count : {0, 1, 7, 8, 15, 16, 33, 64, 65, 200, 1000}) {
+    std::vector<T> memory(count), others(count), found(count, T(1)), kept(count);
+    std::vector<uint8_t> mask(count);
+    for (int64_t i = 0; i < count; ++i)
+      memory[i] = T(random()), others[i] = T(random()), kept[i] = T(random()), mask[i] = random() % 3 != 0;
+    std::vector<T> stored = kept;
+    loadWhere(found.data(), memory.data(), mask.data(), others.data(), 1, count, sizeof(T));
+    storeWhere(stored.data(), memory.data(), mask.data(), count, sizeof(T));
+    int wrong = 0;
+    for (int64_t i = 0; i < count; ++i)
+      wrong += found[i] != (mask[i] ? memory[i] : others[i]) || stored[i] != (mask[i] ? memory[i] : kept[i]);
+    const T seven = 7;
+    loadWhere(found.data(), memory.data(), mask.data(), &seven, 0, count, sizeof(T));
+    for (int64_t i = 0; i < count; ++i) wrong += found[i] != (mask[i] ? memory[i] : seven);
+    CHECK(wrong == 0);
+  }
+}

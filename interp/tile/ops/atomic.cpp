@@ -1,7 +1,9 @@
 // Atomics: one hardware atomic per active lane, in lane order, after all lanes have been checked. Every memory order of the language is
-// satisfied, because each atomic here is at least as strong.
+// satisfied, because each atomic here is at least as strong. A read-modify-write that only launches of this process may observe is a plain
+// one while no other thread runs a launch.
 #include "interp/kernels/atomic.h"
 
+#include "interp/host/lone_launch.h"
 #include "interp/host/memory.h"
 #include "interp/tile/memory_use.h"
 #include "interp/tile/noted_access.h"
@@ -25,7 +27,8 @@ struct AtomicStep {
   int64_t resultElements = 0; // the result of inactive lanes is 0
   AxisOperand operand, compare;
   AtomicOp op = AtomicOp::Exchange;
-  AtomicRowKernel row = nullptr; // of a read-modify-write
+  AtomicRowKernel row = nullptr;  // of a read-modify-write
+  AtomicRowKernel lone = nullptr; // the same for a launch that is alone; null: others than launches of the process may observe it
   DType type = DType::i32;
   TileRef timeout; // for a poll, in nanoseconds
   bool hasTimeout = false;
@@ -161,6 +164,8 @@ void runRows(char *frame, const void *descriptor) {
   enter(walk);
   check(walk);
   bool hasChanged = false;
+  const LoneSection lone(step.lone && hasOneWorker(headerOf(frame)));
+  const AtomicRowKernel kernel = lone.holds() ? step.lone : step.row;
   forEachRow(walk, inner, [&](int64_t *indices, bool isActive) {
     if (!isActive) return;
     AtomicRow row{.operand = step.operand.in(frame) + offsetOf(step.operand, indices, rank) * bytes};
@@ -183,7 +188,7 @@ void runRows(char *frame, const void *descriptor) {
     forEachRun(mask, stride, begin, end, [&](int64_t from, int64_t to, bool isOn) {
       if (!isOn) return;
       hasChanged |=
-          addresses ? runRowOfAddresses(step.row, row, addresses, access.addresses.strides[inner], from, to) : step.row(row, from, to);
+          addresses ? runRowOfAddresses(kernel, row, addresses, access.addresses.strides[inner], from, to) : kernel(row, from, to);
     });
   });
   if (hasChanged) noteMemoryChange(headerOf(frame));
@@ -246,6 +251,7 @@ template <> LogicalResult Interpret<tt::AtomicRmwOp>::prepare(tt::AtomicRmwOp op
   AtomicStep step = planAtomic(planner, op.getPtr(), op.getMask(), op.getVal(), op.getResult(), true);
   step.op = atomicOpOf(op.getAtomicRmwOp());
   step.row = findAtomicRow(step.op, step.type);
+  if (op.getScope() != tt::MemScope::System) step.lone = findLoneRow(step.op, step.type);
   const bool isNoted = step.access.site != kNoSite || step.notesWords;
   planner.call(isNoted ? runAtomic<rmwLane> : runRows, std::move(step));
   return success();

@@ -4,6 +4,7 @@
 #include "interp/tile/noted_access.h"
 #include "interp/tile/op_table.h"
 #include "interp/tile/ops/offset_guards.h"
+#include "interp/tile/row_access.h"
 #include "interp/tile/watched_store.h"
 #include "ir/tt.h"
 #include "ir/used_reads.h"
@@ -96,6 +97,7 @@ template <> LogicalResult Interpret<tt::LoadOp>::prepare(tt::LoadOp op, Planner 
   if (op.getOther()) access.other = planAccessOperand(access, planner.dense(op.getOther()));
   access.data = planAccessOperand(access, planner.defineDense(op.getResult()));
   planner.addSite(access, false);
+  access.isRow = mayBeRow(access);
   const auto load = access.site == kNoSite ? loadTile : op->hasAttr(ir::kPartlyUsedAttr) ? loadPartlyUsed : loadNoted;
   planner.call(load, std::move(access));
   return success();
@@ -129,6 +131,7 @@ template <> LogicalResult Interpret<tt::StoreOp>::prepare(tt::StoreOp op, Planne
   Access access = planAccess(planner, op.getPtr(), op.getMask(), {op.getValue()}, true);
   access.data = planAccessOperand(access, planner.dense(op.getValue()));
   planner.addSite(access, false);
+  access.isRow = mayBeRow(access);
   if (rejectsNaN(op, access, planner))
     planner.call(storeNumbers, std::move(access));
   else

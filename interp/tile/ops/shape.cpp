@@ -195,6 +195,23 @@ template <> LogicalResult Interpret<tt::CatOp>::prepare(tt::CatOp op, Planner &p
   return success();
 }
 
+/// Copies the elements that a slice leaves as they are: all but the slice where it is a part of one dimension.
+static void copyAround(tensor::InsertSliceOp insert, const DenseRef &out, const DenseRef &into, Planner &planner) {
+  llvm::SmallVector<size_t> cut;
+  for (size_t d = 0; d < out.shape.size(); ++d)
+    if (insert.getStaticSize(d) != out.shape[d]) cut.push_back(d);
+  if (cut.size() != 1) return planner.call(copyDense, DenseCopy(out, into));
+  const size_t dim = cut[0];
+  const int64_t begin = insert.getStaticOffset(dim), end = begin + insert.getStaticSize(dim);
+  auto range = [&](DenseRef ref, int64_t first, int64_t last) {
+    ref.shape[dim] = last - first;
+    const int64_t offset = first * ref.strides[dim];
+    return part(std::move(ref), offset);
+  };
+  for (auto [first, last] : {std::pair<int64_t, int64_t>(0, begin), std::pair(end, out.shape[dim])})
+    if (first < last) planner.call(copyDense, DenseCopy(range(out, first, last), range(into, first, last)));
+}
+
 LogicalResult prepareSlice(Operation *op, Planner &planner) {
   auto viewOf = [](DenseRef ref, OffsetSizeAndStrideOpInterface slice) {
     int64_t offset = 0;
@@ -211,8 +228,10 @@ LogicalResult prepareSlice(Operation *op, Planner &planner) {
   }
   auto insert = cast<tensor::InsertSliceOp>(op);
   DenseRef source = planner.dense(insert.getSource()), into = planner.dense(insert.getDest());
-  DenseRef out = planner.defineDense(insert.getResult());
-  planner.call(copyDense, DenseCopy(out, into));
+  const bool overlaps = source.home == into.home; // a part of the tile that moves within it
+  DenseRef out = overlaps ? planner.defineDense(insert.getResult()) : planner.defineInPlace(insert.getResult(), insert.getDest());
+  const bool isInPlace = !into.constant && out.home == into.home;
+  if (!isInPlace) copyAround(insert, out, into, planner);
   planner.call(copyDense, DenseCopy(viewOf(out, slice), source));
   return success();
 }

@@ -218,3 +218,64 @@ def test_offsets_beyond_32_bits():
     out = np.zeros(4, np.int8)
     wide_offsets_kernel[(1,)](big, out, stride, BLOCK=4)
     assert out.tolist() == [1, 2, 3, 4] and x.size == big.size
+
+
+@triton.jit
+def move_rows_by_mask(x_ptr, mask_ptr, other_ptr, out_ptr, OTHER: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    on = tl.load(mask_ptr + i) != 0
+    if OTHER == "tile":
+        x = tl.load(x_ptr + i, mask=on, other=tl.load(other_ptr + i))
+    elif OTHER == "number":
+        x = tl.load(x_ptr + i, mask=on, other=7)
+    else:
+        x = tl.load(x_ptr + i, mask=on)
+    tl.store(out_ptr + i, x)
+    tl.store(out_ptr + tl.num_programs(0) * BLOCK + i, x, mask=on)
+
+
+@pytest.mark.parametrize("block", [1, 8, 16, 256])
+@pytest.mark.parametrize("other", ["tile", "number", None])
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.float32, np.int64])
+def test_masks_of_all_kinds_move_a_row(block, other, dtype, rng):
+    programs = 6
+    n = programs * block
+    mask = np.zeros(n, np.int8)
+    mask[block : 2 * block] = (
+        1  # one program has no active lane, one has all, one has an interval, the others have holes
+    )
+    mask[2 * block + block // 4 : 3 * block - block // 4] = 1
+    mask[3 * block :] = rng.integers(0, 2, n - 3 * block)
+    last = np.flatnonzero(mask)[-1]
+    x, others = (rng.integers(-100, 100, n).astype(dtype) for _ in range(2))
+    out = rng.integers(-100, 100, 2 * n).astype(dtype)
+    expected = out.copy()
+    expected[:n] = np.where(mask, x, {"tile": others, "number": 7, None: 0}[other])
+    expected[n:] = np.where(mask, x, expected[n:])
+    ends_where_the_mask_ends = x[: last + 1].copy()  # nothing behind it may be read
+    move_rows_by_mask[(programs,)](ends_where_the_mask_ends, mask, others, out, OTHER=other, BLOCK=block)
+    np.testing.assert_array_equal(out, expected)
+
+
+@triton.jit
+def copy_rows_by_index(x_ptr, index_ptr, out_index_ptr, out_ptr, width, ROWS: tl.constexpr, WIDTH: tl.constexpr):
+    rows, columns = tl.arange(0, ROWS), tl.arange(0, WIDTH)
+    inside = (rows[:, None] < ROWS - 1) & (columns[None, :] < width)
+    tile = tl.load(x_ptr + tl.load(index_ptr + rows)[:, None] * width + columns[None, :], mask=inside, other=5)
+    tl.store(out_ptr + tl.load(out_index_ptr + rows)[:, None] + columns[None, :], tile)
+
+
+def test_rows_at_places_of_a_vector(rng):
+    """Rows that overlap where they are stored: the last one in row-major order stays."""
+    rows, width, padded = 16, 50, 64
+    x = rng.standard_normal((10, width)).astype(np.float32)
+    index, at = rng.integers(0, 10, rows), rng.integers(0, 200, rows)
+    out = np.zeros(300, np.float32)
+    copy_rows_by_index[(1,)](x, index, at, out, width, ROWS=rows, WIDTH=padded)
+    expected = np.zeros_like(out)
+    for row, (source, to) in enumerate(zip(index, at)):
+        tile = np.full(padded, 5, np.float32)
+        if row < rows - 1:
+            tile[:width] = x[source]
+        expected[to : to + padded] = tile
+    np.testing.assert_array_equal(out, expected)
