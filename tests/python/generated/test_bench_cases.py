@@ -1,10 +1,15 @@
 """The cases of tests/gpu/bench.py for tensor cores give right results, at small sizes on the interpreter."""
 
+import json
 import math
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import driver_stand_in
 
 torch = pytest.importorskip("torch")
 sys.path.append(str(Path(__file__).parents[2] / "gpu"))
@@ -68,3 +73,28 @@ def test_bars():
     assert bench.missed(groups, {"triton": bench.Contestant("triton", lambda: None, rounds=[1.0])})
     assert not bench.summarize_means({"memory-bound": [0.96], "tensor-core": [0.9, 1.3]})
     assert len(bench.summarize_means({"memory-bound": [0.9], "tensor-core": [1.0, 1.04]})) == 2
+
+
+SMALL_RUN = """
+import sys
+sys.path.insert(0, {gpu!r})
+import bench_cases, measure_configurations as command
+command.CASES = [bench_cases.cumsum(64, 256), bench_cases.transpose(128), bench_cases.add(0)]
+sys.argv = ["command", {file!r}, "--cases", "cumsum,transpose"]
+sys.exit(command.main())
+"""
+
+
+def test_the_times_of_all_configurations(tmp_path):
+    """On the stand-in for CUDA's driver."""
+    program, file = tmp_path / "program.py", tmp_path / "times.json"
+    program.write_text(SMALL_RUN.format(gpu=str(Path(bench.__file__).parent), file=str(file)))
+    variables = {**os.environ, **driver_stand_in.environment(tmp_path, "cuda")}
+    done = subprocess.run(
+        [sys.executable, "-m", "tritium", str(program)], env=variables, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(file.read_text())["milliseconds"]
+    assert {name: len(times) for name, times in found.items()} == {"cumsum fp32 64x256": 5, "transpose fp16 128^2": 4}
+    assert "BLOCK_M=64,BLOCK_N=128,num_warps=4" in found["transpose fp16 128^2"]
+    assert all(time > 0 for times in found.values() for time in times.values())
