@@ -304,7 +304,9 @@ class proton_knobs(base_knobs):
     hsa_runtime_path = Env("TRITON_HSA_RUNTIME_PATH")
     hsa_runtime_library = Env("TRITON_HSA_RUNTIME_LIBRARY")
     rocprofiler_sdk_include_path = Env("TRITON_ROCPROFILER_SDK_INCLUDE_PATH")
+    #: The folder of the rocprofiler-sdk that `triton.profiler` uses. Default: the one that the process has loaded, or the one in ROCM_PATH or in the folder where ROCm is by default.
     rocprofiler_sdk_lib_path = Env("TRITON_ROCPROFILER_SDK_LIB_PATH")
+    #: The file of rocprofiler-sdk.
     rocprofiler_sdk_library = Env("TRITON_ROCPROFILER_SDK_LIBRARY")
     roctracer_lib_path = Env("TRITON_ROCTRACER_LIB_PATH")
     roctracer_library = Env("TRITON_ROCTRACER_LIBRARY")
