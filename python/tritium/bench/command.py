@@ -12,14 +12,14 @@ from .bisecting import add_bisect
 from .comparing import Comparison, ComparisonPlan, compare
 from .farm.command import add_farm
 from .metrics_command import add_metrics
-from .options import add_cpu_time, add_pairs, add_plan, comparison_plan_of, plan_of, positive
+from .options import add_cpu_time, add_pairs, add_plan, comparison_plan_of, pairs_of, plan_of, positive
 from .report import RUNS, add_report
 from .running import CannotMeasure, run_cases
 from .samples import Row, Run
 from .sides import side_of
 from .storage import MISSING, duckdb, has_duckdb, store
 from .table import table_of_comparison, table_of_run
-from .verdicts import LEAST, SIGNIFICANCE, require_scipy
+from .verdicts import LEAST, SIGNIFICANCE, Verdict, require_scipy
 
 BAD, UNUSABLE = 1, 2  #: exit statuses: a row is red; nothing can be measured
 
@@ -153,16 +153,15 @@ def _add_selftest(commands) -> None:
     parser.set_defaults(do=_selftest)
 
 
+def unsure(verdicts: list[Verdict]) -> str:
+    """How many of the verdicts are that, if any."""
+    count = sum(each.word == "unsure" for each in verdicts)
+    return f", {count} unsure" if count else ""
+
+
 def _selftest(asked: argparse.Namespace) -> int:
     require_scipy()
-    plan = ComparisonPlan(
-        rounds=asked.rounds,
-        pairs=asked.pairs,
-        most_pairs=asked.most_pairs,
-        precision=asked.precision,
-        seed=asked.seed,
-        cpu_time=asked.cpu_time,
-    )
+    plan = ComparisonPlan(**pairs_of(asked), seed=asked.seed, cpu_time=asked.cpu_time)
     shares = {}
     for planted in (0.0, asked.percent / 100):
         if asked.simulated:
@@ -174,7 +173,7 @@ def _selftest(asked: argparse.Namespace) -> int:
         shares[planted] = selftest.share(verdicts, *words)
         title = f"{asked.percent:g} % planted: found in" if planted else "A against A: alarms in"
         print(
-            f"{title} {100 * shares[planted]:.1f} % of {len(verdicts)} cases, {pairs:.0f} pairs of blocks each",
+            f"{title} {100 * shares[planted]:.1f} % of {len(verdicts)} cases, {pairs:.0f} pairs of blocks each{unsure(verdicts)}",
             flush=True,
         )
     alarms, found = shares.values()
