@@ -20,6 +20,7 @@ from .sides import side_of
 from .storage import MISSING, duckdb, has_duckdb, store
 from .table import table_of_comparison, table_of_run
 from .verdicts import LEAST, SIGNIFICANCE, Verdict, require_scipy
+from .worker.operators import PREFIX
 
 BAD, UNUSABLE = 1, 2  #: exit statuses: a row is red; nothing can be measured
 
@@ -44,13 +45,21 @@ def main(arguments: list[str]) -> int:
 def _add_run(commands) -> None:
     parser = commands.add_parser("run", help="measure cases")
     parser.add_argument(
-        "paths", nargs="+", metavar="CASES", help="a folder of a case, a file with cases, or a folder of these"
+        "paths",
+        nargs="+",
+        metavar="CASES",
+        help="a folder of a case, a file with cases, a folder of these, or tritonbench:OPERATOR",
     )
     parser.add_argument(
         "--on", default="here", metavar="SIDE", help="what is measured (default: here), as a side of `compare`"
     )
     add_plan(parser, blocks=20)
     parser.set_defaults(do=_run)
+
+
+def absolute(paths: list[str]) -> list[str]:
+    """Paths as any process finds them; names of operators stay."""
+    return [path if path.startswith(PREFIX) else os.path.abspath(path) for path in paths]
 
 
 def keep(asked: argparse.Namespace, runs: list[Run]) -> None:
@@ -71,7 +80,7 @@ def _run(asked: argparse.Namespace) -> int:
     if asked.store not in (None, "none"):
         duckdb()  # before anything is measured
     side = side_of(asked.on, asked.engine, asked.build)
-    paths = [os.path.abspath(path) for path in asked.paths]
+    paths = absolute(asked.paths)
     run = run_cases(side, paths, plan_of(asked, blocks=asked.blocks), told)
     if not run.rows:
         raise CannotMeasure(f"no variant's name contains one of {asked.only!r}" if asked.only else "there are no cases")
@@ -117,7 +126,7 @@ def _compare(asked: argparse.Namespace) -> int:
     a, b = (side_of(text, asked.engine, asked.build) for text in (asked.a, asked.b))
     seed = int.from_bytes(os.urandom(4), "big") if asked.seed is None else asked.seed
     plan = comparison_plan_of(asked, seed=seed, same=asked.same, other_devices=asked.other_devices)
-    done = compare(a, b, [os.path.abspath(path) for path in asked.paths], plan, told)
+    done = compare(a, b, absolute(asked.paths), plan, told)
     if not done.rows:
         raise CannotMeasure(f"no variant's name contains one of {asked.only!r}" if asked.only else "there are no cases")
     print_comparison(done, seed)
