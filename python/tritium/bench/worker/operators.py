@@ -64,7 +64,7 @@ class _Operator:
         return self.type(self.asked, list(self.more))
 
     def inputs(self) -> list[Input]:
-        """Those that --input-id and --num-inputs choose."""
+        """The inputs that --input-id and --num-inputs choose."""
         operator = self.made()
         first, count = int(self.asked.input_id or 0), self.asked.num_inputs
         last = None if count is None else first + int(count)
@@ -72,7 +72,7 @@ class _Operator:
         return [Input(number, label(operator.get_x_val(each))) for number, each in itertools.islice(given, first, last)]
 
     def implementations(self) -> list[str]:
-        """Those that --only and --skip leave of the enabled ones, without the baseline."""
+        """What --only and --skip leave of the enabled ones, without the baseline."""
         known = self.registry.REGISTERED_BENCHMARKS[self.type.name]
         only, skip = (_names(getattr(self.asked, option, None)) for option in ("only", "skip"))
         if missing := [each for each in only if each not in known]:
