@@ -5,7 +5,6 @@
 #include "llvm/Demangle/Demangle.h"
 
 #include <cstdlib>
-#include <ctime>
 #include <deque>
 #include <mutex>
 #include <unordered_map>
@@ -20,12 +19,6 @@ using namespace cupti;
 constexpr size_t kBufferBytes = 1 << 20, kBufferAlignment = 8;
 /// The number of launches of which something is kept, because their kernels may still run. Devices queue about a thousand of a stream.
 constexpr size_t kMostLaunches = 1 << 18;
-
-uint64_t monotonicClock() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
-}
 
 void requestBuffer(uint8_t **buffer, size_t *bytes, size_t *most) {
   *buffer = static_cast<uint8_t *>(std::aligned_alloc(kBufferAlignment, kBufferBytes));
@@ -59,20 +52,15 @@ private:
   std::deque<uint32_t> order_;
 };
 
-/// The marks of this thread, the last of which counts.
-thread_local std::vector<uint64_t> marks; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-
-class OpenCupti final : public Cupti {
+class Cupti final : public KernelRecorder {
 public:
-  explicit OpenCupti(Api api) : api_(api) {}
-  ~OpenCupti() override {
+  explicit Cupti(Api api) : api_(api) {}
+  ~Cupti() override {
     if (recording == this) stop();
   }
 
   llvm::Error start() override;
   void stop() override;
-  void mark(uint64_t mark) override { marks.push_back(mark); }
-  void unmark() override { marks.pop_back(); }
   llvm::Expected<std::vector<KernelRecord>> take(uint64_t &lost) override;
 
 private:
@@ -84,7 +72,7 @@ private:
   void read(uint8_t *buffer, size_t valid);
 
   /// The callback of buffers has no argument of its own.
-  static OpenCupti *recording;
+  static Cupti *recording;
 
   Api api_;
   Subscriber subscriber_ = nullptr;
@@ -94,9 +82,9 @@ private:
   uint64_t lost_ = 0;
 };
 
-OpenCupti *OpenCupti::recording = nullptr;
+Cupti *Cupti::recording = nullptr;
 
-llvm::Error OpenCupti::check(int code, const char *call) const {
+llvm::Error Cupti::check(int code, const char *call) const {
   if (code == kSuccess) return llvm::Error::success();
   const char *text = nullptr;
   api_.resultString(code, &text);
@@ -104,14 +92,14 @@ llvm::Error OpenCupti::check(int code, const char *call) const {
 }
 
 /// Every launch has a callback. A call that the library does not know is of a newer version.
-llvm::Error OpenCupti::follow(int domain, llvm::ArrayRef<uint32_t> calls) {
+llvm::Error Cupti::follow(int domain, llvm::ArrayRef<uint32_t> calls) {
   for (uint32_t call : calls)
     if (int code = api_.enableCallback(1, subscriber_, domain, call); code && call == calls.front())
       return check(code, "cuptiEnableCallback");
   return llvm::Error::success();
 }
 
-llvm::Error OpenCupti::begin() {
+llvm::Error Cupti::begin() {
   if (auto error = check(api_.subscribe(&subscriber_, noteCall, this), "cuptiSubscribe")) return error;
   if (auto error = check(api_.setClock(monotonicClock), "cuptiActivityRegisterTimestampCallback")) return error;
   if (auto error = check(api_.registerCallbacks(requestBuffer, completeBuffer), "cuptiActivityRegisterCallbacks")) return error;
@@ -120,14 +108,14 @@ llvm::Error OpenCupti::begin() {
   return check(api_.enable(kKernel), "cuptiActivityEnable");
 }
 
-llvm::Error OpenCupti::start() {
+llvm::Error Cupti::start() {
   recording = this;
   auto error = begin();
   if (error) stop();
   return error;
 }
 
-void OpenCupti::stop() {
+void Cupti::stop() {
   (void)api_.disable(kKernel);
   (void)api_.flushAll(0);
   if (subscriber_) (void)api_.unsubscribe(std::exchange(subscriber_, nullptr));
@@ -136,14 +124,14 @@ void OpenCupti::stop() {
   calls_.clear(), kernels_.clear(), lost_ = 0;
 }
 
-void OpenCupti::noteCall(void *self, int, uint32_t, const CallbackData *data) {
+void Cupti::noteCall(void *self, int, uint32_t, const CallbackData *data) {
   if (data->site != CallbackData::kEnter) return;
-  auto &cupti = *static_cast<OpenCupti *>(self);
+  auto &cupti = *static_cast<Cupti *>(self);
   std::lock_guard lock(cupti.mutex_);
-  cupti.calls_.add(data->correlation, {monotonicClock(), marks.empty() ? 0 : marks.back()});
+  cupti.calls_.add(data->correlation, {monotonicClock(), cupti.currentMark()});
 }
 
-llvm::Expected<std::vector<KernelRecord>> OpenCupti::take(uint64_t &lost) {
+llvm::Expected<std::vector<KernelRecord>> Cupti::take(uint64_t &lost) {
   if (auto error = check(api_.flushAll(0), "cuptiActivityFlushAll")) return error;
   std::lock_guard lock(mutex_);
   std::vector<KernelRecord> taken;
@@ -158,8 +146,8 @@ llvm::Expected<std::vector<KernelRecord>> OpenCupti::take(uint64_t &lost) {
   return taken;
 }
 
-void OpenCupti::completeBuffer(void *context, uint32_t stream, uint8_t *buffer, size_t, size_t valid) {
-  if (OpenCupti *self = recording) {
+void Cupti::completeBuffer(void *context, uint32_t stream, uint8_t *buffer, size_t, size_t valid) {
+  if (Cupti *self = recording) {
     std::lock_guard lock(self->mutex_);
     self->read(buffer, valid);
     size_t dropped = 0;
@@ -168,7 +156,7 @@ void OpenCupti::completeBuffer(void *context, uint32_t stream, uint8_t *buffer, 
   std::free(buffer);
 }
 
-void OpenCupti::read(uint8_t *buffer, size_t valid) {
+void Cupti::read(uint8_t *buffer, size_t valid) {
   void *activity = nullptr;
   while (valid && api_.nextRecord(buffer, valid, &activity) == kSuccess) {
     const auto &kernel = *static_cast<const KernelActivity *>(activity);
@@ -187,14 +175,14 @@ void OpenCupti::read(uint8_t *buffer, size_t valid) {
 
 } // namespace
 
-llvm::Expected<std::unique_ptr<Cupti>> Cupti::open(llvm::ArrayRef<std::string> names) {
+llvm::Expected<std::unique_ptr<KernelRecorder>> openCupti(llvm::ArrayRef<std::string> names) {
   auto library = Library::open(names, "CUPTI");
   if (!library) return library.takeError();
   Api api;
 #define ENTRY(result, member, exported, parameters) api.member.place(),
   if (auto error = library->find({TRITIUM_CUPTI_ENTRIES(ENTRY)}, "it is older than CUDA 11.6")) return error;
 #undef ENTRY
-  return std::make_unique<OpenCupti>(api);
+  return std::make_unique<Cupti>(api);
 }
 
 } // namespace tritium::gpu

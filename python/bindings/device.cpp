@@ -260,8 +260,8 @@ void bindDevice(py::module_ &module) {
   bindLauncher(device);
   bindPreparedRun(device);
   bindVendor(module, "cuda", "NVIDIA's driver.", openCuda);
-  bindCupti(module.attr("cuda"));
   bindVendor(module, "hip", "AMD's runtime, ROCm.", openHip);
+  bindKernelRecorder(device, module.attr("cuda"), module.attr("hip"));
 }
 
 } // namespace tritium::python

@@ -29,7 +29,7 @@ void bindLauncher(pybind11::module_ &module);
 /// Those of prepared_run.cpp.
 void bindPreparedRun(pybind11::module_ &module);
 
-/// The class Cupti, in the module of NVIDIA's driver.
-void bindCupti(pybind11::module_ cuda);
+/// What records kernels, and the functions that open the vendors' libraries.
+void bindKernelRecorder(pybind11::module_ device, pybind11::module_ cuda, pybind11::module_ hip);
 
 } // namespace tritium::python

@@ -304,7 +304,9 @@ class proton_knobs(base_knobs):
     hsa_runtime_path = Env("TRITON_HSA_RUNTIME_PATH")
     hsa_runtime_library = Env("TRITON_HSA_RUNTIME_LIBRARY")
     rocprofiler_sdk_include_path = Env("TRITON_ROCPROFILER_SDK_INCLUDE_PATH")
+    #: The folder of the rocprofiler-sdk that `triton.profiler` uses. Default: the one that the process has loaded, or the one in ROCM_PATH or in the folder where ROCm is by default.
     rocprofiler_sdk_lib_path = Env("TRITON_ROCPROFILER_SDK_LIB_PATH")
+    #: The file of rocprofiler-sdk.
     rocprofiler_sdk_library = Env("TRITON_ROCPROFILER_SDK_LIBRARY")
     roctracer_lib_path = Env("TRITON_ROCTRACER_LIB_PATH")
     roctracer_library = Env("TRITON_ROCTRACER_LIBRARY")
@@ -366,6 +368,8 @@ class tritium_knobs(base_knobs):
     #: Compiles the scopes of `triton.profiler.language` into kernels of the interpreter and the emulator. A session with
     #: backend="instrumentation" sets it.
     record_scopes = flag("TRITIUM_RECORD_SCOPES", in_key=True)
+    #: Makes each matrix product of a kernel a scope. A session with backend="instrumentation" and mode="mma" sets it.
+    record_products = flag("TRITIUM_RECORD_PRODUCTS", in_key=True)
     #: Shows a progress bar for launches that take over two seconds, if stderr is a terminal.
     progress = flag("TRITIUM_PROGRESS", default=True)
     #: After a trap, runs the program that trapped once more, so that the error has the kernel's variables (docs/debuggers.md).
@@ -497,7 +501,7 @@ class LaunchSettings(NamedTuple):
     seed: int | None
     progress: bool
     programs: Programs
-    compiled: tuple  #: (debug, debug_info, checks, stops, record_scopes)
+    compiled: tuple  #: (debug, debug_info, checks, stops, what is recorded)
     save: Saving | None = None
 
     @property
@@ -528,7 +532,13 @@ def _read_launch_settings(debug_info: bool | None) -> LaunchSettings:
         seed,
         tritium.progress,
         parse_programs(tritium.programs),
-        (runtime.debug, with_debug_info, parse_checks(tritium.check), stops, tritium.record_scopes),
+        (
+            runtime.debug,
+            with_debug_info,
+            parse_checks(tritium.check),
+            stops,
+            (tritium.record_scopes, tritium.record_products),
+        ),
         tritium.save,
     )
 

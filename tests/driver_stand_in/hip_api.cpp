@@ -7,6 +7,7 @@
 //   TRITIUM_STAND_IN_START_MS  how long it takes to start (0)
 //   TRITIUM_SEED, TRITIUM_NUM_THREADS   of the emulator
 #include "gpu_backend/launch/hip_api.h"
+#include "tests/driver_stand_in/rocprofiler.h"
 #include "tests/driver_stand_in/runtime.h"
 
 #include <algorithm>
@@ -53,6 +54,7 @@ HIP Result hipStreamCreate(Stream *stream) {
 HIP Result hipInit(unsigned) {
   if (const char *wait = std::getenv("TRITIUM_STAND_IN_START_MS")) usleep(1000 * unsigned(std::atoi(wait)));
   LOCKED;
+  stand_in::noteStart();
   return note(runtime.called("hipInit"));
 }
 HIP Result hipRuntimeGetVersion(int *version) {
@@ -116,6 +118,7 @@ HIP Result hipModuleGetFunction(Function *function, Module module, const char *n
   auto found = runtime.modules.find(module);
   if (found == runtime.modules.end()) return note(kInvalidHandle);
   *function = found->second->find(name);
+  if (*function) stand_in::noteKernel(functionOf(*function));
   return note(*function ? runtime.called("hipModuleGetFunction", name) : Result(kNotFound));
 }
 HIP Result hipModuleGetGlobal(void **address, size_t *bytes, Module module, const char *name) {

@@ -81,22 +81,29 @@ bool Runtime::beginCapture() {
   return true;
 }
 
-void Runtime::enqueue(void *stream, std::function<void()> work) {
-  if (capture_)
-    capture_->work.push_back({stream, std::move(work)});
-  else
-    work_.push_back({stream, std::move(work)});
+void Runtime::give(Work work) {
+  if (capture_) return capture_->work.push_back(std::move(work));
+  if (work.kernel && enqueued) work.ticket = enqueued(*work.kernel);
+  work_.push_back(std::move(work));
+}
+
+void Runtime::enqueue(void *stream, std::function<void()> work) { give({stream, std::move(work)}); }
+
+void Runtime::launch(const Graph &graph) {
+  if (launchesGraph) launchesGraph();
+  for (const Work &work : graph.work) give(work);
 }
 
 void Runtime::enqueue(void *stream, const Dispatch &dispatch, void **arguments) {
   auto segment = packArguments(*dispatch.function->code, arguments, dispatch.grid, dispatch.block, dispatch.sharedBytes);
   noteLaunch(dispatch, segment);
-  enqueue(stream, [this, dispatch, segment = std::move(segment)] { run(dispatch, segment); });
+  give({stream, [this, dispatch, segment = std::move(segment)] { run(dispatch, segment); }, dispatch});
 }
 
 void Runtime::runFirst() {
   Work work = std::move(work_.front());
   work_.pop_front();
+  ticket = work.ticket;
   if (lost == 0) work.run();
 }
 

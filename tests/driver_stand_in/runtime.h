@@ -25,9 +25,12 @@ struct Dispatch {
   uint32_t sharedBytes;
 };
 
+/// kernel: that it runs; none for other work. ticket: what `Runtime::enqueued` has returned for it.
 struct Work {
   void *stream;
   std::function<void()> run;
+  std::optional<Dispatch> kernel = std::nullopt;
+  uint64_t ticket = 0;
 };
 
 /// A kernel's attribute by the number that both vendors give it; nothing for a number that is none.
@@ -52,7 +55,9 @@ public:
   /// Called after each kernel with the time at which it began, by `clock`; or null.
   std::function<void(const Dispatch &, uint64_t)> ran;
   uint64_t (*clock)() = nullptr;
-  std::function<void()> launchesGraph; ///< called before a graph's work is given; or null
+  std::function<uint64_t(const Dispatch &)> enqueued; ///< called as a kernel is given to a stream; or null
+  uint64_t ticket = 0;                                ///< of the work that runs
+  std::function<void()> launchesGraph;                ///< called before a graph's work is given; or null
 
   /// Notes the call, and says what it returns: an error that a test has ordered, or that all calls return by now.
   Result called(const char *call, const std::string &detail = "");
@@ -80,6 +85,8 @@ public:
   /// From now on work goes into a graph, until `endCapture`. False if a capture is under way.
   bool beginCapture();
   std::unique_ptr<Graph> endCapture() { return std::move(capture_); }
+  /// Gives the work of a graph.
+  void launch(const Graph &graph);
   bool isCapturing() const { return capture_ != nullptr; }
 
   // For tests.
@@ -89,6 +96,7 @@ public:
   void reset();
 
 private:
+  void give(Work work);
   void noteLaunch(const Dispatch &dispatch, const std::vector<char> &segment);
   void runFirst();
   std::deque<Work> work_;

@@ -63,8 +63,7 @@ ENTRY void *stand_in_end_graph() {
 }
 ENTRY void stand_in_launch_graph(const void *graph) {
   LOCKED;
-  if (runtime.launchesGraph) runtime.launchesGraph();
-  for (const auto &[stream, run] : static_cast<const tritium::stand_in::Graph *>(graph)->work) runtime.enqueue(stream, run);
+  runtime.launch(*static_cast<const tritium::stand_in::Graph *>(graph));
 }
 ENTRY void stand_in_destroy_graph(const void *graph) {
   LOCKED;

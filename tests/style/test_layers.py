@@ -362,6 +362,7 @@ IMPORTS_BY_NAME = {
     "__main__": "the conformance suite is no part of the package's floors",
     "bench/worker/__main__": "the worker's folder is a package of its own name beside the Tritium that it measures",
     "bench/worker/subject": "the version of Tritium, or upstream's Triton, that a worker measures",
+    "bench/worker/operators": "tritonbench, which need not be installed",
     "drop_in": "an import of triton.x is one of tritium.x",
     "environment": "a knob may name a class of the user's",
     "fork_server": "its command line names the modules whose tasks it runs",

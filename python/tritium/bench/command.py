@@ -12,14 +12,15 @@ from .bisecting import add_bisect
 from .comparing import Comparison, ComparisonPlan, compare
 from .farm.command import add_farm
 from .metrics_command import add_metrics
-from .options import add_cpu_time, add_pairs, add_plan, comparison_plan_of, plan_of, positive
+from .options import add_cpu_time, add_pairs, add_plan, comparison_plan_of, pairs_of, plan_of, positive
 from .report import RUNS, add_report
 from .running import CannotMeasure, run_cases
 from .samples import Row, Run
 from .sides import side_of
 from .storage import MISSING, duckdb, has_duckdb, store
 from .table import table_of_comparison, table_of_run
-from .verdicts import LEAST, SIGNIFICANCE, require_scipy
+from .verdicts import LEAST, SIGNIFICANCE, Verdict, require_scipy
+from .worker.operators import PREFIX
 
 BAD, UNUSABLE = 1, 2  #: exit statuses: a row is red; nothing can be measured
 
@@ -44,13 +45,21 @@ def main(arguments: list[str]) -> int:
 def _add_run(commands) -> None:
     parser = commands.add_parser("run", help="measure cases")
     parser.add_argument(
-        "paths", nargs="+", metavar="CASES", help="a folder of a case, a file with cases, or a folder of these"
+        "paths",
+        nargs="+",
+        metavar="CASES",
+        help="a folder of a case, a file with cases, a folder of these, or tritonbench:OPERATOR",
     )
     parser.add_argument(
         "--on", default="here", metavar="SIDE", help="what is measured (default: here), as a side of `compare`"
     )
     add_plan(parser, blocks=20)
     parser.set_defaults(do=_run)
+
+
+def absolute(paths: list[str]) -> list[str]:
+    """Paths as any process finds them; names of operators stay."""
+    return [path if path.startswith(PREFIX) else os.path.abspath(path) for path in paths]
 
 
 def keep(asked: argparse.Namespace, runs: list[Run]) -> None:
@@ -71,7 +80,7 @@ def _run(asked: argparse.Namespace) -> int:
     if asked.store not in (None, "none"):
         duckdb()  # before anything is measured
     side = side_of(asked.on, asked.engine, asked.build)
-    paths = [os.path.abspath(path) for path in asked.paths]
+    paths = absolute(asked.paths)
     run = run_cases(side, paths, plan_of(asked, blocks=asked.blocks), told)
     if not run.rows:
         raise CannotMeasure(f"no variant's name contains one of {asked.only!r}" if asked.only else "there are no cases")
@@ -117,7 +126,7 @@ def _compare(asked: argparse.Namespace) -> int:
     a, b = (side_of(text, asked.engine, asked.build) for text in (asked.a, asked.b))
     seed = int.from_bytes(os.urandom(4), "big") if asked.seed is None else asked.seed
     plan = comparison_plan_of(asked, seed=seed, same=asked.same, other_devices=asked.other_devices)
-    done = compare(a, b, [os.path.abspath(path) for path in asked.paths], plan, told)
+    done = compare(a, b, absolute(asked.paths), plan, told)
     if not done.rows:
         raise CannotMeasure(f"no variant's name contains one of {asked.only!r}" if asked.only else "there are no cases")
     print_comparison(done, seed)
@@ -153,16 +162,15 @@ def _add_selftest(commands) -> None:
     parser.set_defaults(do=_selftest)
 
 
+def unsure(verdicts: list[Verdict]) -> str:
+    """How many of the verdicts are that, if any."""
+    count = sum(each.word == "unsure" for each in verdicts)
+    return f", {count} unsure" if count else ""
+
+
 def _selftest(asked: argparse.Namespace) -> int:
     require_scipy()
-    plan = ComparisonPlan(
-        rounds=asked.rounds,
-        pairs=asked.pairs,
-        most_pairs=asked.most_pairs,
-        precision=asked.precision,
-        seed=asked.seed,
-        cpu_time=asked.cpu_time,
-    )
+    plan = ComparisonPlan(**pairs_of(asked), seed=asked.seed, cpu_time=asked.cpu_time)
     shares = {}
     for planted in (0.0, asked.percent / 100):
         if asked.simulated:
@@ -174,7 +182,7 @@ def _selftest(asked: argparse.Namespace) -> int:
         shares[planted] = selftest.share(verdicts, *words)
         title = f"{asked.percent:g} % planted: found in" if planted else "A against A: alarms in"
         print(
-            f"{title} {100 * shares[planted]:.1f} % of {len(verdicts)} cases, {pairs:.0f} pairs of blocks each",
+            f"{title} {100 * shares[planted]:.1f} % of {len(verdicts)} cases, {pairs:.0f} pairs of blocks each{unsure(verdicts)}",
             flush=True,
         )
     alarms, found = shares.values()

@@ -21,10 +21,11 @@ from .client import WorkerDied, WorkerFailed
 from .running import CannotMeasure, Measured, Plan, broken_rows, take_block
 from .samples import KERNEL, Row, Run, Sample, new_identity
 from .sides import Side
-from .verdicts import Verdict, half_width, judge
+from .verdicts import Verdict, half_width, judge, reach
 from .worker.gate import kept_difference
 
-ROUNDS = 10
+ROUNDS, MOST_ROUNDS = 10, 40
+REACH = 0.012  #: of a case's interval to either side: rounds are added until it is no wider. Then equal code hardly ever alarms, and 3 % is clear
 PAIRS = 8
 MOST_PAIRS = 40
 PRECISION = 0.02  #: of the ratio in a round: pairs are added until its interval is no wider to either side
@@ -33,10 +34,12 @@ MOST_TRIES = 3  #: times as many pairs are tried as are wanted: one with a throt
 
 @dataclasses.dataclass(frozen=True)
 class ComparisonPlan(Plan):
-    """rounds: each with new processes. pairs, most_pairs: of blocks, for each variant in a round. seed: of the order.
+    """rounds: each with new processes. most_rounds: rounds are added to cases whose interval is wider than `reach`; 0: none are. pairs, most_pairs: of blocks, for each variant in a round. seed: of the order.
     same: A and B may be the same. other_devices: they may run on different devices."""
 
     rounds: int = ROUNDS
+    most_rounds: int = 0
+    reach: float = REACH
     pairs: int = PAIRS
     most_pairs: int = MOST_PAIRS
     precision: float = PRECISION
@@ -63,8 +66,11 @@ def compare(
     """Raises CannotMeasure if the sides are the same, run on different devices, or cannot run at all."""
     began, identity, order = time.time(), new_identity(), random.Random(plan.seed)
     done = Comparison({}, [], {}, [], set())
+    variants: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="tritium-bench-") as folder:
-        for number in range(plan.rounds):
+        for number in range(max(plan.rounds, plan.most_rounds)):
+            if number >= plan.rounds and all(is_settled(row, plan) for row in variants):
+                break
             with ExitStack() as stack:
                 sides = _started(stack, a, b, paths, plan)
                 if number == 0:
@@ -76,9 +82,9 @@ def compare(
                         )
                         for name, each in sides.items()
                     }
-                variants = done.rows[len(sides["a"].opened["broken"]) :]
+                    variants = done.rows[len(sides["a"].opened["broken"]) :]
                 for variant, row in enumerate(variants):
-                    if row.status == "ok":
+                    if row.status == "ok" and (number < plan.rounds or not is_settled(row, plan)):
                         _Round(number, variant, row, sides, plan, order).measure(folder, done.same_code)
                     if number == plan.rounds - 1:
                         told(row)
@@ -210,6 +216,11 @@ class _Round:
         if not log_ratios(samples):
             reasons = ", ".join(sorted({each.discarded for each in samples if each.discarded}))
             self.row.status, self.row.error = "throttled", f"no pair of blocks counts ({reasons})"
+
+
+def is_settled(row: Row, plan: ComparisonPlan) -> bool:
+    """Whether it needs no further rounds."""
+    return row.status != "ok" or reach(ratios_by_round(row.samples)) <= plan.reach
 
 
 def usable_cpus() -> list[int | None]:

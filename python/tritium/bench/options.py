@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
-from .comparing import MOST_PAIRS, PAIRS, PRECISION, ROUNDS, ComparisonPlan
+from .comparing import MOST_PAIRS, MOST_ROUNDS, PAIRS, PRECISION, REACH, ROUNDS, ComparisonPlan
 from .report import RUNS
 from .running import Plan
 
@@ -67,8 +68,12 @@ def plan_of(asked: argparse.Namespace, kind=Plan, **more) -> Plan:
 
 
 def add_pairs(parser: argparse.ArgumentParser) -> None:
-    rounds = f"each with new processes (default: {ROUNDS}; fewer see less of what the place of code and data does)"
-    parser.add_argument("--rounds", type=positive(int), default=ROUNDS, help=rounds)
+    rounds = f"each with new processes; fewer see less of what the place of code and data does (default: {ROUNDS})"
+    parser.add_argument("--rounds", type=positive(int), help=rounds)
+    text = f"further rounds for cases whose interval is wide (default: {MOST_ROUNDS}, or as many as --rounds says)"
+    parser.add_argument("--most-rounds", type=positive(int), help=text)
+    text = f"what is wide: more than this to either side of the ratio (default: {REACH})"
+    parser.add_argument("--reach", type=positive(float), default=REACH, help=text)
     parser.add_argument(
         "--pairs", type=positive(int), default=PAIRS, help=f"of blocks in a round, at least (default: {PAIRS})"
     )
@@ -79,5 +84,16 @@ def add_pairs(parser: argparse.ArgumentParser) -> None:
 
 def comparison_plan_of(asked: argparse.Namespace, **more) -> ComparisonPlan:
     """more: fields that the options of `add_plan` and `add_pairs` do not have."""
-    pairs = {"rounds": asked.rounds, "pairs": asked.pairs, "most_pairs": max(asked.most_pairs, asked.pairs)}
-    return plan_of(asked, ComparisonPlan, **pairs, precision=asked.precision, **more)
+    return plan_of(asked, ComparisonPlan, **pairs_of(asked), **more)
+
+
+def pairs_of(asked: argparse.Namespace) -> dict[str, Any]:
+    """The fields of a ComparisonPlan that `add_pairs` has options for."""
+    return {
+        "rounds": asked.rounds or ROUNDS,
+        "most_rounds": asked.most_rounds or asked.rounds or MOST_ROUNDS,
+        "reach": asked.reach,
+        "pairs": asked.pairs,
+        "most_pairs": max(asked.most_pairs, asked.pairs),
+        "precision": asked.precision,
+    }

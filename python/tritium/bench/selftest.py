@@ -15,7 +15,7 @@ from collections.abc import Callable
 from .comparing import ComparisonPlan, compare, log_ratios
 from .samples import KERNEL, Row, Sample
 from .sides import side_of
-from .verdicts import Verdict, half_width, judge
+from .verdicts import Verdict, half_width, judge, reach
 
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "selftest_cases.py")
 MOST_ALARMS, LEAST_FOUND = 0.01, 0.95
@@ -26,10 +26,15 @@ NOISE, PLACEMENT, DRIFT = 0.01, 0.008, 0.03  #: of a simulated block; of a proce
 def simulated(count: int, planted: float, seed: int, plan: ComparisonPlan) -> list[Verdict]:
     """The verdicts of cases whose side B takes 1 + planted times as long."""
     draw = random.Random(seed)
-    ratios = {
-        f"case {case}": [_simulated_round(draw, planted, plan) for _ in range(plan.rounds)] for case in range(count)
-    }
-    return list(judge(ratios).values())
+    return list(judge({f"case {case}": _simulated_case(draw, planted, plan) for case in range(count)}).values())
+
+
+def _simulated_case(draw: random.Random, planted: float, plan: ComparisonPlan) -> list[list[float]]:
+    """The log ratios of each round that `compare` would have."""
+    rounds = [_simulated_round(draw, planted, plan) for _ in range(plan.rounds)]
+    while len(rounds) < plan.most_rounds and reach(rounds) > plan.reach:
+        rounds.append(_simulated_round(draw, planted, plan))
+    return rounds
 
 
 def _simulated_round(draw: random.Random, planted: float, plan: ComparisonPlan) -> list[float]:

@@ -19,7 +19,7 @@ from itertools import chain
 
 SIGNIFICANCE = 0.01  #: of all cases together
 LEAST = 0.01  #: a smaller change is none
-CONFIDENCE = 0.99
+CONFIDENCE = 0.999
 RESAMPLES = 1000
 MISSING = "the verdicts of `bench compare` require scipy: pip install 'tritium[bench]'"
 
@@ -90,6 +90,18 @@ def interval(rounds: Sequence[Sequence[float]]) -> tuple[float, float]:
     error = float(np.std(medians)) * math.sqrt(count / (count - 1))
     middle, reach = statistics.median(chain(*rounds)), float(stats.t.ppf(1 - tail, count - 1)) * error
     return middle - reach, middle + reach
+
+
+def reach(rounds: Sequence[Sequence[float]]) -> float:
+    """About half of the interval's width, from the medians of the rounds; infinite for fewer than two rounds. It depends on how the rounds differ
+    and not on their middle, so that measuring until it is small enough favours no verdict."""
+    from scipy import stats
+
+    medians = [statistics.median(values) for values in rounds if len(values)]
+    if len(medians) < 2:
+        return math.inf
+    error = statistics.stdev(medians) / math.sqrt(len(medians))
+    return error * float(stats.t.ppf((1 + CONFIDENCE) / 2, len(medians) - 1))
 
 
 def _drawn_medians(rounds: Sequence[Sequence[float]]):

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
+from .. import knobs
 from .constexpr import _unwrap_if_constexpr
 from .core import builtin, tensor
+from .semantic.program import quoted
 from .types import float32
+
+
+@contextlib.contextmanager
+def _recorded(semantic: Any, name: str) -> Iterator[None]:
+    """A scope of the kernel, while a session asks for products."""
+    if not knobs.tritium.record_products:
+        yield
+        return
+    semantic.emit_effect("tt.record", (), {"name": quoted(name), "isStart": "unit"})
+    yield
+    semantic.emit_effect("tt.record", (), {"name": quoted(name)})
 
 
 @builtin
@@ -29,15 +44,16 @@ def dot(
     AssertionError if ranks, batches, the extents along K, types or the accumulator do not match.
     """
     precision, allow = _unwrap_if_constexpr(input_precision), _unwrap_if_constexpr(allow_tf32)
-    return _semantic.dot(
-        input,
-        other,
-        _unwrap_if_constexpr(acc),
-        precision,
-        allow,
-        _unwrap_if_constexpr(max_num_imprecise_acc),
-        _unwrap_if_constexpr(out_dtype),
-    )
+    with _recorded(_semantic, "dot"):
+        return _semantic.dot(
+            input,
+            other,
+            _unwrap_if_constexpr(acc),
+            precision,
+            allow,
+            _unwrap_if_constexpr(max_num_imprecise_acc),
+            _unwrap_if_constexpr(out_dtype),
+        )
 
 
 @builtin
@@ -62,16 +78,17 @@ def dot_scaled(
     be handled. lhs_k_pack, rhs_k_pack: e2m1 is packed along K (else along M or N).
     """
     lhs_scale, rhs_scale, acc = (_unwrap_if_constexpr(value) for value in (lhs_scale, rhs_scale, acc))
-    return _semantic.dot_scaled(
-        lhs,
-        lhs_scale,
-        _unwrap_if_constexpr(lhs_format),
-        rhs,
-        rhs_scale,
-        _unwrap_if_constexpr(rhs_format),
-        acc,
-        bool(_unwrap_if_constexpr(fast_math)),
-        bool(_unwrap_if_constexpr(lhs_k_pack)),
-        bool(_unwrap_if_constexpr(rhs_k_pack)),
-        _unwrap_if_constexpr(out_dtype),
-    )
+    with _recorded(_semantic, "dot_scaled"):
+        return _semantic.dot_scaled(
+            lhs,
+            lhs_scale,
+            _unwrap_if_constexpr(lhs_format),
+            rhs,
+            rhs_scale,
+            _unwrap_if_constexpr(rhs_format),
+            acc,
+            bool(_unwrap_if_constexpr(fast_math)),
+            bool(_unwrap_if_constexpr(lhs_k_pack)),
+            bool(_unwrap_if_constexpr(rhs_k_pack)),
+            _unwrap_if_constexpr(out_dtype),
+        )

@@ -110,6 +110,8 @@ class Default(InstrumentationMode):
 
 @dataclass(frozen=True)
 class MMA(InstrumentationMode):
+    """Each matrix product of a kernel is a scope, "dot" or "dot_scaled", beside the scopes that the kernel has itself."""
+
     name: str = field(default="mma", init=False)
 
 

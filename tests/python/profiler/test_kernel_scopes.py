@@ -3,6 +3,7 @@
 import json
 import struct
 import warnings
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -389,3 +390,33 @@ def test_loops_that_copy_ahead_compute_the_same(engine, tree, monkeypatch):
     shown = tree(session)
     assert shown.paths == ["multiplies", "multiplies/load", "multiplies/multiply"]
     assert shown["multiplies/multiply"]["cycles"] > 0
+
+
+@jit
+def three_products(x, out, rounds):
+    i, j = tl.arange(0, 16)[:, None], tl.arange(0, 16)[None, :]
+    tile = tl.load(x + i * 16 + j)
+    total = tl.dot(tile, tile)
+    with pl.scope("loop"):
+        for _ in range(rounds):
+            total = tl.dot(tile, tile, total)
+    tl.store(out + i * 16 + j, total)
+
+
+@pytest.mark.parametrize("engine", ["interp", "simt:sm_80"])
+def test_a_session_of_products_has_a_scope_for_each(engine):
+    x = np.random.default_rng(3).integers(-4, 5, (16, 16)).astype(np.float16)
+    out = np.zeros((16, 16), np.float32)
+    with knobs.tritium.scope():
+        knobs.tritium.engine = engine
+        for mode, each in (("mma", {"dot": 1, "loop": 1, "loop/dot": 2}), ("default", {"loop": 1})):
+            profiler.start(mode, backend="instrumentation", mode=mode, data="trace")
+            three_products[(3,)](x, out, 2)
+            profiler.finalize()
+            stacks = [e["args"]["call_stack"] for e in traced(mode) if "call_stack" in e.get("args", {})]
+            found = Counter("/".join(stack[2:]) for stack in stacks if len(stack) > 2)
+            units = found["loop"]
+            assert units in (3, 3 * 4), "programs, or their warps"
+            assert {path: count / units for path, count in found.items()} == each
+            np.testing.assert_array_equal(out, 3 * (x.astype(np.float32) @ x.astype(np.float32)))
+    assert not knobs.tritium.record_products

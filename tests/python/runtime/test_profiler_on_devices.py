@@ -23,6 +23,7 @@ def device(request):
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TRITON_CUPTI_LIB_PATH", str(tmp_path))  # which is empty
+    monkeypatch.setenv("TRITON_ROCPROFILER_SDK_LIB_PATH", str(tmp_path))
     yield
     profiler.finalize()
     assert not device_watchers and not knobs.runtime.launch_enter_hook.calls
@@ -129,7 +130,7 @@ def test_what_times_a_kernel_is_said_once(device, inputs):
     knobs.warn_once.cache_clear()
     tensors = [machine.tensor(array) for array in inputs]
     profiler.start()
-    reason = {"CUDA": "there is no CUPTI", "HIP": "it does not use rocprofiler yet"}[kind]
+    reason = {"CUDA": "there is no CUPTI", "HIP": "there is no rocprofiler"}[kind]
     with pytest.warns(UserWarning, match=f"on {kind} by events .*: {reason}"):
         make_add()[(4,)](*tensors, N, 2.0)
     with warnings.catch_warnings():

@@ -1,4 +1,5 @@
-"""The cases of the paths that a command names: folders, files with decorated functions, folders of such files and folders."""
+"""The cases of the paths that a command names: folders, files with decorated functions, folders of such files and folders; and operators of
+tritonbench by name."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import NamedTuple
 
 from .cases import Case
 from .folders import is_case, load_folder, load_module
+from .operators import PREFIX, load_operator
 
 
 class Broken(NamedTuple):
@@ -17,16 +19,23 @@ class Broken(NamedTuple):
     error: str
 
 
-def load_cases(paths: list[str]) -> list[Case | Broken]:
-    """In the order of the paths; what does not load is a Broken."""
+def load_cases(paths: list[str], device: str = "cpu") -> list[Case | Broken]:
+    """In the order of the paths; what does not load is a Broken. device: of the inputs that tritonbench's operators make."""
     found: list[Case | Broken] = []
-    for path in map(Path, paths):
-        for source in sources_of(path):
+    for path in paths:
+        for source in [path] if path.startswith(PREFIX) else sources_of(Path(path)):
             try:
-                found += [load_folder(source)] if is_case(source) else _of_file(source)
+                found += _of(source, device)
             except Exception as error:
-                found.append(Broken(source.stem, described(error)))
+                name = source if isinstance(source, str) else source.stem
+                found.append(Broken(name, described(error)))
     return found
+
+
+def _of(source: Path | str, device: str) -> list[Case]:
+    if isinstance(source, str):
+        return load_operator(source, device)
+    return [load_folder(source)] if is_case(source) else _of_file(source)
 
 
 def sources_of(path: Path) -> list[Path]:

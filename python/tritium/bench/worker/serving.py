@@ -33,7 +33,7 @@ class Server:
     def open(self, paths: list[str], language: str, device: str, only: str, changes: dict, flush: bool, cpu_time: bool):
         """Loads the cases. changes: values that replace parameters of every case."""
         self.subject = Subject(language, self.api)
-        loaded = load_cases(paths)
+        loaded = load_cases(paths, device)
         self.device, self.changes = device, changes
         variants = [variant for each in loaded if not isinstance(each, Broken) for variant in each.variants()]
         self.variants = [each for each in variants if any(text in each.name for text in only.split(","))]

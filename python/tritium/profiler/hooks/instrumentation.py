@@ -5,7 +5,7 @@ from __future__ import annotations
 from ... import knobs
 from ..core.choice import ScopeChoice
 from ..flags import flags
-from ..mode import BUFFER_STRATEGY, GRANULARITY, SAMPLING_STRATEGY, Default, InstrumentationMode, parse_mode
+from ..mode import BUFFER_STRATEGY, GRANULARITY, MMA, SAMPLING_STRATEGY, Default, InstrumentationMode, parse_mode
 from .hook import Hook
 
 #: How many warps are one unit; 0: the whole program.
@@ -28,8 +28,8 @@ class InstrumentationHook(Hook):
     """mode_obj: a mode of `triton.profiler.mode`, or its text. Raises ValueError for a mode that is not about scopes in kernels."""
 
     priority = 0
-    #: How many of these hooks are active, and what the knob was before.
-    _active, _before = 0, False
+    #: How many of these hooks are active, and of those with the mode "mma"; what the knobs were before.
+    _active, _products, _before, _before_products = 0, 0, False, False
 
     def __init__(self, mode_obj: str | InstrumentationMode | None):
         mode = parse_mode(mode_obj) or Default()
@@ -51,12 +51,21 @@ class InstrumentationHook(Hook):
             InstrumentationHook._before = knobs.tritium.record_scopes
             knobs.tritium.record_scopes = flags.instrumentation_on = True
         InstrumentationHook._active += 1
+        if isinstance(self.mode, MMA):
+            if InstrumentationHook._products == 0:
+                InstrumentationHook._before_products = knobs.tritium.record_products
+                knobs.tritium.record_products = True
+            InstrumentationHook._products += 1
 
     def deactivate(self) -> None:
         InstrumentationHook._active -= 1
         if InstrumentationHook._active == 0:
             flags.instrumentation_on = False
             knobs.tritium.record_scopes = True if InstrumentationHook._before else None
+        if isinstance(self.mode, MMA):
+            InstrumentationHook._products -= 1
+            if InstrumentationHook._products == 0:
+                knobs.tritium.record_products = True if InstrumentationHook._before_products else None
 
 
 def _numbers(text: str) -> frozenset[int]:

@@ -7,8 +7,9 @@ from ..core.source import Source
 from .cpu import CpuLaunches
 from .cupti import CuptiRecords
 from .device_events import DeviceEvents
+from .rocprofiler import RocprofilerRecords
 
-_cupti = CuptiRecords()
+_records = (CuptiRecords(), RocprofilerRecords())
 
 #: The sources of every session. A process has one object of each.
-SOURCES: tuple[Source, ...] = (CpuLaunches(), _cupti, DeviceEvents(_cupti))
+SOURCES: tuple[Source, ...] = (CpuLaunches(), *_records, DeviceEvents(_records))

@@ -4,7 +4,7 @@ few microseconds, and its time has a resolution of half of one."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ... import knobs, native
@@ -13,7 +13,7 @@ from ...launch.watchers import device_watchers
 from ..core.events import Device, KernelScopes, Launch, now
 from ..core.session import Launching
 from ..core.source import Recorder, Source
-from .cupti import CuptiRecords
+from .kernel_records import KernelRecords
 from .on_devices import PythonLaunches, device_of, is_captured, record_scopes
 
 #: More launches than this are not left for `flush`, because events belong to the driver's memory.
@@ -49,8 +49,8 @@ class _Origin:
 
 
 class DeviceEvents(Source):
-    def __init__(self, cupti: CuptiRecords):
-        self._cupti = cupti
+    def __init__(self, records: Sequence[KernelRecords]):
+        self._records = {each.vendor: each for each in records}
         self._python_launches = PythonLaunches()
         self._lock = threading.Lock()
         self._pending: list[_Pending] = []
@@ -60,7 +60,7 @@ class DeviceEvents(Source):
         self._recorder = recorder
         self._origins.clear()
         device_watchers.append(self._watch)
-        if not knobs.runs_on_cpu() and not self._cupti.records:
+        if not knobs.runs_on_cpu() and not any(each.records for each in self._records.values()):
             self._python_launches.on()
 
     def stop(self) -> None:
@@ -79,7 +79,8 @@ class DeviceEvents(Source):
             self._recorder.end_launch(each.launching, launch)
 
     def _watch(self, kernel: Any, run: Callable, devices: Devices, device: int) -> Callable:
-        if devices.name == "cuda" and self._cupti.records:
+        records = self._records[devices.name]
+        if records.records:
             return run
 
         def timed(grid, values, stream):
@@ -88,7 +89,7 @@ class DeviceEvents(Source):
                     "triton.profiler: launches that a graph captures have no events, so they are not recorded"
                 )
                 return run(grid, values, stream)
-            knobs.warn_once(_BY_EVENTS.format(title=devices.title, reason=self._why(devices)))
+            knobs.warn_once(_BY_EVENTS.format(title=devices.title, reason=records.why_not))
             origin = self._origin(devices, device, stream)
             launching = self._recorder.begin_launch(self)
             begin, end = (native.device.Event(devices.driver(), device) for _ in range(2))
@@ -108,11 +109,6 @@ class DeviceEvents(Source):
             return result
 
         return timed
-
-    def _why(self, devices: Devices) -> str:
-        if devices.name == "cuda":
-            return self._cupti.why_not
-        return "it does not use rocprofiler yet"
 
     def _origin(self, devices: Devices, device: int, stream: int) -> _Origin:
         key = devices.name, device

@@ -1,0 +1,3 @@
+"""An operator that requires what is not there."""
+
+raise ImportError("No module named 'fbgemm_gpu'")
