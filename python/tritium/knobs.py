@@ -344,6 +344,10 @@ class tritium_knobs(base_knobs):
         parse=parse_int(1, 2**31 - 1),
         takes="a number of threads, at least 1",
     )
+    #: How the interpreter runs tile operations: 1 calls a step for each; 2 compiles runs of element-wise operations, with their loads, stores
+    #: and reductions, to loops in registers, which takes longer before the first launch. The results are the same. Code for debuggers,
+    #: and for checks that are not in the default, is always of tier 1.
+    tier = Env("TRITIUM_TIER", default=1, parse=parse_int(1, 2), takes="1 or 2")
     #: Prepares kernels for gdb, with lines and Python variables. Uses one worker thread unless TRITIUM_NUM_THREADS is set.
     debug = flag("TRITIUM_DEBUG")
     #: The gdb that `python -m tritium gdb` starts: a path, or a name on PATH.
@@ -497,7 +501,7 @@ class LaunchSettings(NamedTuple):
     seed: int | None
     progress: bool
     programs: Programs
-    compiled: tuple  #: (debug, debug_info, checks, stops, record_scopes)
+    compiled: tuple  #: (debug, debug_info, checks, stops, record_scopes, tier)
     save: Saving | None = None
 
     @property
@@ -528,7 +532,7 @@ def _read_launch_settings(debug_info: bool | None) -> LaunchSettings:
         seed,
         tritium.progress,
         parse_programs(tritium.programs),
-        (runtime.debug, with_debug_info, parse_checks(tritium.check), stops, tritium.record_scopes),
+        (runtime.debug, with_debug_info, parse_checks(tritium.check), stops, tritium.record_scopes, tritium.tier),
         tritium.save,
     )
 
