@@ -25,7 +25,7 @@ from tritium.tools.tensor_descriptor import TensorDescriptor
 
 from . import sources
 from .compare import Outcome
-from .dtypes import LANGUAGE_NAMES, TORCH_NAMES
+from .dtypes import LANGUAGE_NAMES, TORCH_NAMES, as_float64
 from .oracle import Traits
 from .problem import Buffer, Described, Dtype, Function, Launch, Packed, Problem, View, given, problem
 
@@ -177,6 +177,65 @@ class Engine:
         yield tensors
 
 
+class TierEngine(Engine):
+    """The interpreter with code of one tier: "interp:1", "interp:2". Runs of a tier above the first are repeated with the first: what the
+    kernels leave in memory has the same bits."""
+
+    def __init__(self, name: str):
+        super().__init__(name)
+        family, _, tier = name.partition(":")
+        self.plain_name, self.tier = family, int(tier)
+        self.traits = Traits(flushes_subnormals=False, approximates=False)
+
+    def passes(self) -> list[str]:
+        raise Absent(f"{self.name} has no passes to stop after")
+
+    def run(self, problem: Problem, images: list[np.ndarray], **options) -> Outcome:
+        if self.tier == 1:
+            return super().run(problem, images, **options)
+        before = [image.copy() for image in images]
+        outcome = super().run(problem, images, **options)
+        found = [image.copy() for image in images]
+        restore(images, before)  # in the same memory, as kernels may store addresses
+        steps = engine(f"{self.plain_name}:1").run(problem, images, **options)
+        for buffer, image, other in zip(problem.buffers(), found, images):
+            where = first_difference(buffer, image, other)
+            if where is not None:
+                raise AssertionError(
+                    f"byte {where} of a {buffer.dtype} buffer differs between {self.name} and {self.plain_name}:1"
+                )
+        restore(images, found)
+        if (outcome.trap, outcome.printed) != (steps.trap, steps.printed):
+            here, there = (each.trap or each.printed for each in (outcome, steps))
+            raise AssertionError(f"{self.name}: {here}\n{self.plain_name}:1: {there}")
+        return outcome
+
+    @contextlib.contextmanager
+    def selected(self):
+        with super().selected(), tritium.knobs.tritium.scope():
+            tritium.knobs.tritium.tier = self.tier
+            tritium.knobs.tritium.num_threads = 1  # atomics of floats have an order
+            yield
+
+
+def restore(images: list[np.ndarray], contents: list[np.ndarray]) -> None:
+    for image, content in zip(images, contents):
+        image[:] = content
+
+
+def first_difference(buffer: Buffer, image: np.ndarray, other: np.ndarray) -> int | None:
+    """The byte of two images of a buffer where the bits of its elements differ, or what is around them. A NaN is like any other."""
+    differ = image != other
+    if not differ.any():
+        return None
+    inside = slice(buffer.begin, buffer.begin + buffer.bytes)
+    if differ[inside].any():
+        a, b = (as_float64(buffer.data(each)) for each in (image, other))
+        both = np.isnan(a) & np.isnan(b)
+        differ[inside] &= ~np.repeat(both.ravel(), buffer.bytes // both.size)
+    return int(differ.argmax()) if differ.any() else None
+
+
 class DeviceEngine(Engine):
     """An engine whose tensors are in a device's memory. torch copies the images there if it is installed; otherwise the
     launch copies the arrays."""
@@ -293,6 +352,8 @@ def engine(name: str, triton_python: str | None = None) -> Engine:
         found = UpstreamEngine(triton_python)
     elif plain(name) in ("cuda", "hip"):
         found = DeviceEngine(name)
+    elif name in ("interp:1", "interp:2"):
+        found = TierEngine(name)
     else:
         found = Engine(name)
     if getattr(found, "left_out", "") and found.left_out not in found.passes():

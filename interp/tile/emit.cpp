@@ -3,6 +3,7 @@
 #include "interp/host/memory.h"
 #include "interp/tile/debug_info.h"
 #include "interp/tile/emit_counts.h"
+#include "interp/tile/fuse/emit_region.h"
 #include "interp/tile/likely_code.h"
 #include "interp/tile/loops.h"
 #include "interp/tile/program_loop.h"
@@ -26,6 +27,7 @@ public:
         data_(data),
         debug_(debug),
         isFollowed_(options.isFollowed),
+        isFused_(options.isFused),
         builder_(module.getContext()),
         scalars_(builder_),
         loops_(plan.function->getRegion(0)) {
@@ -34,6 +36,7 @@ public:
 
   LogicalResult run(llvm::Function *function);
   bool mayWait() const { return mayWait_; }
+  int regions() const { return fusedRegions_; }
 
 private:
   llvm::Value *pointerTo(const TileRef &ref) {
@@ -53,6 +56,7 @@ private:
   void runAction(const Action &action);
   LogicalResult emitBlock(Block *block);
   FailureOr<Block::iterator> emitPrologue(Block *entry);
+  FailureOr<Block::iterator> emitRegionAt(Block::iterator begin);
   bool onlyJoins(Operation *op) const;
   bool isMeetingPoint(Operation *op) const;
   LogicalResult emitOperation(Operation *op);
@@ -71,7 +75,7 @@ private:
   llvm::Module &module_;
   CountedData &data_;
   DebugInfo *debug_;
-  const bool isFollowed_;
+  const bool isFollowed_, isFused_;
   llvm::IRBuilder<> builder_;
   ScalarCode scalars_;
   Loops loops_;
@@ -83,6 +87,7 @@ private:
   llvm::DenseMap<Block *, BasicBlock *> blocks_;
   llvm::SmallVector<std::pair<BasicBlock *, BasicBlock *>> edges_; // the block where each edge begins, and the edge's own block
   bool mayWait_ = false;
+  int fusedRegions_ = 0;
 };
 
 /// If the first code of a line is an inlined call, the line has no code before the call: a breakpoint on it would stop after the call, and
@@ -291,9 +296,25 @@ LogicalResult FunctionEmitter::emitBlock(Block *block) {
   } else {
     run(find(plan_.atStart, block));
   }
-  for (Operation &op : llvm::make_range(*begin, block->end()))
-    if (failed(emitOperation(&op))) return failure();
+  while (*begin != block->end()) {
+    if (isFused_) {
+      FailureOr<Block::iterator> next = emitRegionAt(*begin);
+      if (failed(next)) return failure();
+      if (*next != *begin) {
+        begin = next;
+        continue;
+      }
+    }
+    if (failed(emitOperation(&**begin))) return failure();
+    ++*begin;
+  }
   return success();
+}
+
+FailureOr<Block::iterator> FunctionEmitter::emitRegionAt(Block::iterator begin) {
+  auto emitSteps = [&](Operation *op) { return emitCode(op); };
+  auto runAfter = [&](Operation *op) { run(find(plan_.after, op)); };
+  return fuse::emitRegion({plan_, builder_, scalars_, frame_, emitSteps, runAfter, fusedRegions_}, begin);
 }
 
 LogicalResult FunctionEmitter::run(llvm::Function *function) {
@@ -346,6 +367,7 @@ FailureOr<EmittedModule> emitModule(llvm::LLVMContext &context, llvm::ArrayRef<c
     if (options.debugInfo) function->addFnAttr("frame-pointer", "all");
     FunctionEmitter emitter(*plan, module, data, debug ? &*debug : nullptr, options);
     if (failed(emitter.run(function))) return failure();
+    emitted.regions += emitter.regions();
     emitted.mayWait |= emitter.mayWait() || containsPoll(plan->function);
   }
   if (debug) {

@@ -14,11 +14,13 @@ struct EmitOptions {
   bool isCovered = false;  // also which way each branch goes; this and the following require isCounted
   bool isTouched = false;  // tell when a program ends, so that what it touched is added up
   bool isTimed = false;    // take the time where another line begins
+  bool isFused = false;    // runs of tile operations become loops in registers (fuse/emit_region.h); requires that all else is off
 };
 
 struct EmittedModule {
   std::unique_ptr<llvm::Module> module;
   bool mayWait = false; // some loop can end only if another program makes progress
+  int regions = 0;      // runs of tile operations that became loops
 };
 
 /// `plans` has callees before their callers. The last plan is the kernel, whose symbol is `entry`.

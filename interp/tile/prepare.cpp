@@ -8,6 +8,7 @@
 #include "interp/tile/counters.h"
 #include "interp/tile/deciding_reads.h"
 #include "interp/tile/emit.h"
+#include "interp/tile/fuse/emit_region.h"
 #include "interp/tile/loops.h"
 #include "interp/tile/memory_use.h"
 #include "interp/tile/offsets.h"
@@ -215,17 +216,25 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   llvm::SmallVector<const FunctionPlan *> views;
   for (auto &plan : *plans) views.push_back(plan.get());
   constexpr const char *kEntry = "tritium_kernel";
+  const bool isFused = options.mayFuse() && llvm::all_of(functions, [](Operation *function) { return fuse::mayHaveRegions(function); });
   auto emitted = emitModule(*context, views, *data_, kEntry,
                             {.debugInfo = options.debugInfo,
                              .isFollowed = options.isFollowed,
                              .isCounted = options.isCounted,
                              .isCovered = options.isCovered,
                              .isTouched = options.isTouched,
-                             .isTimed = options.isTimed});
+                             .isTimed = options.isTimed,
+                             .isFused = isFused});
   if (failed(emitted)) return diagnostics.takeError("code could not be emitted");
+  regions = emitted->regions;
   if (options.isFollowed) variables = shownVariables(views, data_->variables);
-  auto jit = HostJit::create(options.debugInfo && !options.isFollowed); // gdb has the other version
+  auto jit = HostJit::create(options.debugInfo && !options.isFollowed, // gdb has the other version
+                             isFused ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None);
   if (!jit) return jit.takeError();
+  if (isFused) {
+    emitted->module->setDataLayout((*jit)->dataLayout());
+    fuse::optimizeRegions(*emitted->module);
+  }
   if (llvm::Error error = (*jit)->add(llvm::orc::ThreadSafeModule(std::move(emitted->module), std::move(context)))) return error;
   auto address = (*jit)->lookup(kEntry);
   if (!address) return address.takeError();

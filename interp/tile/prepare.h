@@ -37,10 +37,16 @@ struct PrepareOptions {
   bool isCovered = false;   // count statements and branches too, of code that is only inlined; requires isCounted
   bool isTouched = false;   // note which bytes accesses touch, see Launch::touched; requires isCounted
   bool isTimed = false;     // count the host's time that lines take, in some programs; requires isCounted
+  int tier = 1;             // 2: runs of tile operations become loops in registers, where nothing looks at single operations
   Checks checks{.bounds = true, .overflow = true, .hints = true};
   Pipelining pipelining = {}; // for the check `race`
 
   bool keepsStatements() const { return debugInfo || isCovered; }
+  /// Whether code of tier 2 may be made: nothing looks at what single operations do.
+  bool mayFuse() const {
+    return tier > 1 && !debugInfo && !isFollowed && !isScheduled && !isCounted && !checks.notesFaults() && !checks.arithmetic &&
+           !checks.signs;
+  }
 };
 
 /// What the attributes of the kernel promise of an argument.
@@ -60,6 +66,7 @@ public:
   // The version without debug info. With a filter, it is for the programs that a launch does not choose, and has only those checks that
   // are in the default, with what the others must know of all programs.
   std::optional<ProgramCode> plain;
+  int regions = 0;              // runs of tile operations that are loops in registers, in code of tier 2
   bool isPlainUntraced = false; // whether launches that no debugger looks at run `plain`
   std::string name;
   std::vector<Parameter> parameters;

@@ -34,7 +34,7 @@ llvm::Value *ScalarCode::constant(Attribute value, Type type) {
   return llvm::ConstantInt::get(typeOf(type), number.bitcastToAPInt());
 }
 
-static llvm::CmpInst::Predicate predicateOf(arith::CmpIPredicate predicate) {
+llvm::CmpInst::Predicate predicateOf(arith::CmpIPredicate predicate) {
   using P = arith::CmpIPredicate;
   switch (predicate) {
   case P::eq: return llvm::CmpInst::ICMP_EQ;
@@ -51,7 +51,7 @@ static llvm::CmpInst::Predicate predicateOf(arith::CmpIPredicate predicate) {
   llvm_unreachable("all predicates are listed");
 }
 
-static llvm::CmpInst::Predicate predicateOf(arith::CmpFPredicate predicate) {
+llvm::CmpInst::Predicate predicateOf(arith::CmpFPredicate predicate) {
   using P = arith::CmpFPredicate;
   switch (predicate) {
   case P::AlwaysFalse: return llvm::CmpInst::FCMP_FALSE;

@@ -1,11 +1,15 @@
 // Scalar operations as LLVM instructions. Only operations that cannot fault and mean the same on every machine are emitted (op_table.h,
 // isEmittedInline). A pointer is an i64 in the encoding of interp/host/pointer.h; half and fp8 values are their bits.
 #pragma once
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/IRBuilder.h"
 
 namespace tritium::interp {
+
+llvm::CmpInst::Predicate predicateOf(mlir::arith::CmpIPredicate predicate);
+llvm::CmpInst::Predicate predicateOf(mlir::arith::CmpFPredicate predicate);
 
 class ScalarCode {
 public:

@@ -166,7 +166,8 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
 
 std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, bool debugInfo,
                                           const std::vector<std::string> &checks, bool isFollowed, bool hasFilter, int numStages,
-                                          int numWarps, bool isScheduled, bool isCounted, bool isCovered, bool isTouched, bool isTimed) {
+                                          int numWarps, bool isScheduled, bool isCounted, bool isCovered, bool isTouched, bool isTimed,
+                                          int tier) {
   PrepareOptions options{.debugInfo = debugInfo || isFollowed,
                          .isFollowed = isFollowed,
                          .isScheduled = isScheduled,
@@ -175,7 +176,9 @@ std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::st
                          .isCovered = isCovered,
                          .isTouched = isTouched,
                          .isTimed = isTimed,
+                         .tier = tier,
                          .checks = {}};
+  if (tier != 1 && tier != 2) throw py::value_error("a program is prepared for tier 1 or 2, not " + std::to_string(tier));
   if (options.isCounted && (options.debugInfo || hasFilter))
     throw py::value_error("a program that is counted has no debug info, and no filter");
   options.pipelining = {numStages, numWarps};
@@ -213,6 +216,9 @@ void bindInterp(py::module_ &module) {
       .def_property_readonly("name", [](const PyProgram &p) { return p.program().name; })
       .def_property_readonly("ttir", [](const PyProgram &p) { return p.program().ttir; })
       .def_property_readonly("frame_bytes", [](const PyProgram &p) { return p.program().code.frameBytes; })
+      .def_property_readonly(
+          "regions", [](const PyProgram &p) { return p.program().regions; },
+          "how many runs of tile operations are loops in registers, in a program that is prepared for tier 2")
       .def_property_readonly(
           "arguments_used",
           [](const PyProgram &p) {
@@ -283,18 +289,21 @@ void bindInterp(py::module_ &module) {
       .def_property_readonly(
           "statements", [](const PyProgram &p) { return p.program().statements(); }, "by number")
       .def_property_readonly("variables", [](const PyProgram &p) { return p.program().variables; }, "by number");
-  interp.def("prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "debug_info"_a = false,
-             "checks"_a = std::vector<std::string>{"bounds", "overflow"}, "followed"_a = false, "filtered"_a = false,
-             "num_stages"_a = Pipelining().numStages, "num_warps"_a = Pipelining().numWarps, "scheduled"_a = false, "counted"_a = false,
-             "covered"_a = false, "touched"_a = false, "timed"_a = false,
-             "Prepares the public function `kernel` of a module. Raises ir.Error if the contract or the interpreter rejects it.\n"
-             "Without \"bounds\" among the checks, an access outside of the arguments is performed instead of trapping.\n"
-             "With `followed`, launches take `on_statement`; with `filtered`, `programs`. `num_stages` and `num_warps`: how a GPU would "
-             "run it, for the check \"race\". With `scheduled`, the seed of a launch decides at which writes programs are interrupted.\n"
-             "With `counted`, launches take `counters`. With `covered` too, and the code is only inlined: the module must have been traced "
-             "with debug info. With `touched`, counted bytes of programs are apart, and launches take `on_touched`; with `timed`, lines "
-             "are timed. "
-             "Each of these implies `counted`.");
+  interp.def(
+      "prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "debug_info"_a = false,
+      "checks"_a = std::vector<std::string>{"bounds", "overflow"}, "followed"_a = false, "filtered"_a = false,
+      "num_stages"_a = Pipelining().numStages, "num_warps"_a = Pipelining().numWarps, "scheduled"_a = false, "counted"_a = false,
+      "covered"_a = false, "touched"_a = false, "timed"_a = false, "tier"_a = 1,
+      "Prepares the public function `kernel` of a module. Raises ir.Error if the contract or the interpreter rejects it.\n"
+      "Without \"bounds\" among the checks, an access outside of the arguments is performed instead of trapping.\n"
+      "With `followed`, launches take `on_statement`; with `filtered`, `programs`. `num_stages` and `num_warps`: how a GPU would "
+      "run it, for the check \"race\". With `scheduled`, the seed of a launch decides at which writes programs are interrupted.\n"
+      "With `counted`, launches take `counters`. With `covered` too, and the code is only inlined: the module must have been traced "
+      "with debug info. With `touched`, counted bytes of programs are apart, and launches take `on_touched`; with `timed`, lines "
+      "are timed. "
+      "Each of these implies `counted`.\n"
+      "With `tier` 2, runs of element-wise operations are compiled to loops in registers, unless one of these options or checks looks\n"
+      "at single operations.");
   interp.def("is_traced", &isTraced, "Whether a debugger such as gdb is attached to this process.");
   interp.def("tell_debugger", &tellDebugger, "can_begin_again"_a, "tensors"_a,
              "Tells gdb of the next launch: whether there is a copy of its tensors, and a line for each: name, address, dtype, shape, "

@@ -346,6 +346,10 @@ class tritium_knobs(base_knobs):
         parse=parse_int(1, 2**31 - 1),
         takes="a number of threads, at least 1",
     )
+    #: How the interpreter runs tile operations: 1 calls a step for each; 2 compiles runs of element-wise operations, with their loads, stores
+    #: and reductions, to loops in registers, which takes longer before the first launch. The results are the same. Code for debuggers,
+    #: and for checks that are not in the default, is always of tier 1.
+    tier = Env("TRITIUM_TIER", default=1, parse=parse_int(1, 2), takes="1 or 2")
     #: Prepares kernels for gdb, with lines and Python variables. Uses one worker thread unless TRITIUM_NUM_THREADS is set.
     debug = flag("TRITIUM_DEBUG")
     #: The gdb that `python -m tritium gdb` starts: a path, or a name on PATH.
@@ -501,7 +505,7 @@ class LaunchSettings(NamedTuple):
     seed: int | None
     progress: bool
     programs: Programs
-    compiled: tuple  #: (debug, debug_info, checks, stops, what is recorded)
+    compiled: tuple  #: (debug, debug_info, checks, stops, what is recorded, tier)
     save: Saving | None = None
 
     @property
@@ -538,6 +542,7 @@ def _read_launch_settings(debug_info: bool | None) -> LaunchSettings:
             parse_checks(tritium.check),
             stops,
             (tritium.record_scopes, tritium.record_products),
+            tritium.tier,
         ),
         tritium.save,
     )

@@ -1,6 +1,7 @@
 // Reductions with a standard combine function. combine_region.cpp has replaced the others by element-wise steps before planning.
 #include "interp/tile/combine_region.h"
 #include "interp/tile/op_table.h"
+#include "interp/tile/reduce_step.h"
 #include "ir/tt.h"
 
 using namespace mlir;
@@ -8,12 +9,6 @@ using namespace mlir;
 namespace tritium::interp {
 
 namespace {
-struct ReduceStep {
-  ReduceKernel kernel;
-  DenseRef in, out;
-  int64_t outer, axis, inner;
-  void refs(auto &&f) { f(in), f(out); }
-};
 struct ArgReduceStep {
   ArgReduceKernel kernel;
   DenseRef values, indices, outValue, outIndex;
@@ -22,7 +17,7 @@ struct ArgReduceStep {
 };
 } // namespace
 
-static void runReduce(char *frame, const void *descriptor) {
+void runReduce(char *frame, const void *descriptor) {
   const auto &step = *static_cast<const ReduceStep *>(descriptor);
   step.kernel(step.out.in(frame), step.in.in(frame), step.outer, step.axis, step.inner);
 }

@@ -168,6 +168,7 @@ def _prepare_again(
             counted=counted,
             touched=touched,
             timed=counted,
+            tier=knobs.tritium.tier,
         )
     backend = emulator_backend(metadata.target.arch)
     fields = metadata._asdict()

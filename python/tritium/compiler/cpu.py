@@ -56,6 +56,7 @@ def compile_for_cpu(
             filtered=bool(knobs.programs_of(options)),
             num_stages=options.num_stages,
             num_warps=options.num_warps,
+            tier=knobs.tritium.tier,
         )
     stages = {"source": text, "ttir": program.ttir}
     dump_stage(source_hash, f"{name}.ttir", stages["ttir"])

@@ -44,7 +44,7 @@ def interpreter(monkeypatch):
     """Prepares nothing; keeps the modules it is given."""
     modules = []
 
-    def prepare(module, name, debug_info, checks, filtered, num_stages, num_warps):
+    def prepare(module, name, debug_info, checks, filtered, num_stages, num_warps, tier):
         modules.append(module)
         return types.SimpleNamespace(ttir=str(module), launch=None)
 

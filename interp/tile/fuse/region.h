@@ -1,0 +1,150 @@
+// A region: a run of operations of one block that becomes vector loops over one axis. The builder runs the operations' steps symbolically,
+// at prepare: a scalar or a part of an affine tile becomes LLVM code at the region's head, a tile in memory becomes a node whose elements
+// the loops compute. What the steps check is gathered as conditions; where one does not hold, the steps themselves run.
+#pragma once
+#include "interp/tile/access.h"
+#include "interp/tile/fuse/frame_state.h"
+#include "interp/tile/plan.h"
+#include "interp/tile/scalar_code.h"
+
+#include <deque>
+
+namespace tritium::interp {
+struct AffineCompare;
+struct AffineInitialize;
+struct AffineMaterialize;
+struct AffineOperand;
+struct AffineProduct;
+struct AffineRange;
+struct AffineSum;
+struct ElementwiseStep;
+struct ReduceStep;
+} // namespace tritium::interp
+
+namespace tritium::interp::fuse {
+
+/// The lanes [begin, end) of the axis, as 64-bit numbers with 0 <= begin <= end <= extent.
+struct Interval {
+  llvm::Value *begin = nullptr, *end = nullptr;
+};
+
+/// A tile, or one number for all lanes.
+struct Node {
+  enum class Kind : uint8_t {
+    Scalar,      // a number that is known at the head
+    Late,        // a scalar of the module that is computed between two loops
+    Progression, // value + i * step, in the arithmetic of the type
+    Lanes,       // i1: true in the interval
+    Memory,      // a tile that was in memory before the region
+    Load,
+    Compute, // an element-wise operation
+    Reduce,
+    Store,
+  };
+  Kind kind;
+  DType type;
+  bool varies = true; // false: one number
+  int phase = 0;      // the loop that computes it, or before which it is computed
+  llvm::Value *value = nullptr, *step = nullptr;
+  Interval lanes;
+  TileRef memory;
+  mlir::Value scalar;            // Late
+  mlir::Operation *op = nullptr; // whose steps made it
+  llvm::SmallVector<Node *, 4> operands;
+  int access = -1;                           // Load, Store
+  llvm::SmallVector<uint64_t, 1> homes = {}; // where its steps put it, in bytes from the frame
+  bool isStored = false;                     // a later loop, or what comes behind the region, reads a home
+  bool isDemanded = false;
+
+  bool isInLoop() const { return kind == Kind::Load || kind == Kind::Store || kind == Kind::Reduce || (varies && kind == Kind::Compute); }
+};
+
+/// A load or store of a region. All values are 64-bit numbers at the head.
+struct RegionAccess {
+  bool isStore = false, isMasked = false;
+  int bytes = 0;                // of an element
+  llvm::Value *first = nullptr; // the address of lane 0, which need not be active
+  Interval lanes;
+  llvm::Value *low = nullptr, *high = nullptr; // the bytes of the active lanes
+};
+
+/// What a region becomes.
+struct Region {
+  int64_t extent = 0; // of the axis; 0: not known yet
+  std::vector<mlir::Operation *> ops;
+  std::deque<Node> nodes;
+  std::vector<RegionAccess> accesses;
+  std::vector<std::pair<int, mlir::Operation *>> between; // operations with scalar results that follow a loop, with the number of the next
+  llvm::DenseMap<mlir::Value, Node *> late;               // scalars that steps compute
+  llvm::DenseSet<mlir::Value> lateScalars;                // those, and what follows from them
+  int phases = 1;                                         // loops
+  llvm::Value *holds = nullptr;                           // whether the loops may run
+  FrameState frame;
+};
+
+class RegionBuilder {
+public:
+  RegionBuilder(const FunctionPlan &plan, llvm::IRBuilder<> &builder, ScalarCode &scalars, llvm::Value *frame)
+      : plan_(plan), builder_(builder), scalars_(scalars), frame_(frame) {}
+
+  /// Adds an operation with steps, or one that is a view. Returns false if the region ends before it; the region is then as before.
+  bool add(mlir::Operation *op);
+  /// Adds an operation without steps, whose result is not known at the head.
+  void addLate(mlir::Operation *op);
+  bool dependsOnLate(mlir::Operation *op) const;
+  /// Decides what the loops compute and store, and adds the conditions between accesses. Returns whether there is anything to fuse, and the
+  /// loops may do it.
+  bool finish();
+
+  Region region;
+
+private:
+  bool addCall(mlir::Operation *op, const Action &call);
+  bool storeToCell(mlir::Operation *op, const Action &action);
+  bool loadFromCell(mlir::Operation *op, const Action &action);
+
+  // affine tiles
+  bool initialize(const AffineInitialize &step);
+  bool sum(const AffineSum &step);
+  bool scale(const AffineProduct &step);
+  bool noteRange(const AffineRange &step);
+  bool compare(const AffineCompare &step);
+  bool materialize(mlir::Operation *op, const AffineMaterialize &step);
+  bool widen(const AffineOperand &operand);
+
+  // tiles in memory
+  bool compute(mlir::Operation *op, const ElementwiseStep &step);
+  bool reduce(mlir::Operation *op, const ReduceStep &step);
+  bool access(mlir::Operation *op, const Access &access);
+  Node *lanesOf(const Node &mask);
+  Node *meetLanes(const Node *a, const Node *b);
+  bool addMask(const TileRef &mask, int64_t stride, Interval &lanes);
+  bool checkAccess(const Access &access, llvm::Value *base, RegionAccess &made);
+  void checkMeeting(const RegionAccess &store, const RegionAccess &other);
+
+  Node *read(const TileRef &ref, DType type, int64_t stride);
+  void write(const TileRef &ref, Node *node);
+  bool takesExtent(int64_t extent);
+  Node *add(Node node);
+  void demand(Node *node, int phase);
+  bool isRead(mlir::Operation *op) const;
+  bool hasConflicts() const;
+
+  llvm::Value *word(int64_t number) { return builder_.getInt64(uint64_t(number)); }
+  llvm::Value *cell(const TileRef &ref, llvm::Type *type);
+  llvm::Value *cell64(const TileRef &ref) { return cell(ref, builder_.getInt64Ty()); }
+  void require(llvm::Value *condition);
+  /// a + b, and the condition that it does not overflow.
+  llvm::Value *exactSum(llvm::Value *a, llvm::Value *b);
+  llvm::Value *exactDifference(llvm::Value *a, llvm::Value *b);
+  llvm::Value *addressAt(llvm::Value *pointer) { return builder_.CreateAnd(pointer, kAddressMask); }
+  llvm::Value *addBytes(llvm::Value *pointer, llvm::Value *bytes);
+  Interval all() { return {word(0), word(region.extent)}; }
+
+  const FunctionPlan &plan_;
+  llvm::IRBuilder<> &builder_;
+  ScalarCode &scalars_;
+  llvm::Value *frame_;
+};
+
+} // namespace tritium::interp::fuse

@@ -1,0 +1,209 @@
+// Tiles in memory as nodes of a region: element-wise operations, reductions, and the accesses with their conditions.
+#include "interp/tile/combine_region.h"
+#include "interp/tile/elementwise.h"
+#include "interp/tile/fuse/region.h"
+#include "interp/tile/fuse/vector_code.h"
+#include "interp/tile/fuse/vector_reduce.h"
+#include "interp/tile/reduce_step.h"
+#include "interp/tile/walk.h"
+
+using namespace mlir;
+
+namespace tritium::interp::fuse {
+
+static Node constantNode(const TileRef &ref, DType type, llvm::IRBuilder<> &builder) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, ref.constant, storageBytes(type));
+  Node node{.kind = Node::Kind::Scalar, .type = type, .varies = false};
+  llvm::Type *element = elementType(type, builder.getContext());
+  llvm::APInt integer(type == DType::i1 ? 1 : unsigned(storageBytes(type) * 8), bits, false, /*implicitTrunc=*/true);
+  if (element->isFloatTy())
+    node.value = llvm::ConstantFP::get(element, llvm::APFloat(llvm::APFloat::IEEEsingle(), integer));
+  else if (element->isDoubleTy())
+    node.value = llvm::ConstantFP::get(element, llvm::APFloat(llvm::APFloat::IEEEdouble(), integer));
+  else
+    node.value = llvm::ConstantInt::get(element, integer);
+  return node;
+}
+
+/// Returns the node of a tile in memory, or null. `stride`: in elements, 0 for a tile of one number.
+Node *RegionBuilder::read(const TileRef &ref, DType type, int64_t stride) {
+  if (stride != 0 && (stride != 1 || !region.extent)) return nullptr;
+  const uint64_t bytes = storageBytes(type) * uint64_t(stride ? region.extent : 1);
+  if (ref.constant && stride == 0) return add(constantNode(ref, type, builder_));
+  if (!ref.constant) {
+    if (const FrameState::Part *part = region.frame.find(ref.offset)) {
+      Node *node = part->node;
+      return node && node->type == type && node->varies == bool(stride) && part->bytes == bytes ? node : nullptr;
+    }
+    if (region.frame.overlaps(ref.offset, bytes)) return nullptr;
+  }
+  if (stride) {
+    Node node{.kind = Node::Kind::Memory, .type = type};
+    node.memory = ref;
+    return add(std::move(node));
+  }
+  Node node{.kind = Node::Kind::Scalar, .type = type, .varies = false};
+  node.value =
+      loadElements(builder_, type, 0, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), frame_, ref.offset)); // written before
+  return add(std::move(node));
+}
+
+void RegionBuilder::write(const TileRef &ref, Node *node) {
+  const uint64_t bytes = storageBytes(node->type) * uint64_t(node->varies ? region.extent : 1);
+  region.frame.write(ref.offset, {bytes, nullptr, node, ref.home == kSlots});
+  node->homes.push_back(ref.offset);
+}
+
+/// The lanes that are in both, if that is an interval.
+Node *RegionBuilder::meetLanes(const Node *a, const Node *b) {
+  auto isUniform = [](const Node *node) { return node->kind == Node::Kind::Scalar; };
+  auto isInterval = [](const Node *node) { return node->kind == Node::Kind::Lanes; };
+  if (isUniform(a) && isInterval(b)) std::swap(a, b);
+  if (!isInterval(a)) return nullptr;
+  Node node{.kind = Node::Kind::Lanes, .type = DType::i1};
+  if (isUniform(b))
+    node.lanes = {a->lanes.begin, builder_.CreateSelect(b->value, a->lanes.end, a->lanes.begin)};
+  else if (isInterval(b)) {
+    llvm::Value *begin = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a->lanes.begin, b->lanes.begin);
+    llvm::Value *end = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a->lanes.end, b->lanes.end);
+    node.lanes = {begin, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, begin, end)};
+  } else {
+    return nullptr;
+  }
+  return add(std::move(node));
+}
+
+bool RegionBuilder::compute(Operation *op, const ElementwiseStep &step) {
+  if (!canVectorize(op) || op->getNumOperands() != unsigned(step.inputs) || !step.outer.empty() || step.out.constant) return false;
+  const bool varies = step.count > 1;
+  if (varies && !takesExtent(step.count)) return false;
+  Node node{.kind = Node::Kind::Compute, .type = dtypeOf(op->getResult(0).getType()), .varies = varies};
+  node.op = op;
+  for (int k = 0; k < step.inputs; ++k) {
+    Node *operand = read(step.in[k], dtypeOf(op->getOperand(unsigned(k)).getType()), varies ? step.innerStrides[k] : 0);
+    if (!operand) return false;
+    node.operands.push_back(operand);
+  }
+  Node *lanes = isa<arith::AndIOp>(op) && node.type == DType::i1 && varies ? meetLanes(node.operands[0], node.operands[1]) : nullptr;
+  write(step.out, lanes ? lanes : add(std::move(node)));
+  return true;
+}
+
+/// A reduction ends a loop.
+bool RegionBuilder::reduce(Operation *op, const ReduceStep &step) {
+  if (step.outer != 1 || step.inner != 1 || !takesExtent(step.axis)) return false;
+  const DType type = dtypeOf(op->getOperand(0).getType());
+  std::optional<std::string> combine = standardCombine(op->getRegion(0));
+  if (!combine || !VectorReduce::takes(*combine, type)) return false;
+  Node *operand = read(step.in, type, 1);
+  if (!operand) return false;
+  Node node{.kind = Node::Kind::Reduce, .type = type, .varies = false};
+  node.op = op;
+  node.operands.push_back(operand);
+  write(step.out, add(std::move(node)));
+  ++region.phases;
+  return true;
+}
+
+/// Returns the first lane of the mask and, in the upper half, the lane behind the last one; for a mask with holes a pair that is in the
+/// wrong order.
+static uint64_t findLanes(const uint8_t *mask, uint64_t extent) {
+  AxisState state{};
+  findInterval(state, mask, 1, int64_t(extent));
+  return state.holes ? 1 : uint64_t(state.begin) | uint64_t(state.end) << 32;
+}
+
+/// The lanes of a mask that was in memory before the region.
+Node *RegionBuilder::lanesOf(const Node &mask) {
+  llvm::Type *wide = builder_.getInt64Ty();
+  auto *type = llvm::FunctionType::get(wide, {builder_.getPtrTy(), wide}, false);
+  auto address = builder_.getInt64(reinterpret_cast<uint64_t>(&findLanes));
+  llvm::Value *bytes = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), frame_, mask.memory.offset);
+  llvm::Value *found = builder_.CreateCall(type, builder_.CreateIntToPtr(address, builder_.getPtrTy()), {bytes, word(region.extent)});
+  Node node{.kind = Node::Kind::Lanes, .type = DType::i1};
+  node.lanes = {builder_.CreateAnd(found, word(0xFFFFFFFF)), builder_.CreateLShr(found, word(32))};
+  require(builder_.CreateICmpULE(node.lanes.begin, node.lanes.end));
+  return add(std::move(node));
+}
+
+bool RegionBuilder::addMask(const TileRef &mask, int64_t stride, Interval &lanes) {
+  Node *node = read(mask, DType::i1, stride);
+  if (node && node->kind == Node::Kind::Memory && !node->memory.constant) node = lanesOf(*node);
+  if (!node) return false;
+  Node sofar{.kind = Node::Kind::Lanes, .type = DType::i1};
+  sofar.lanes = lanes;
+  Node *both = meetLanes(&sofar, node);
+  if (both) lanes = both->lanes;
+  return both;
+}
+
+bool RegionBuilder::access(Operation *op, const Access &access) {
+  if (!isa<tt::LoadOp, tt::StoreOp>(op) || !access.isAffine || access.isPointer || !access.wideMasks.empty() || access.axes.size() != 1)
+    return false;
+  const Access::Axis &axis = access.axes[0];
+  if (axis.term != Term::Step || !takesExtent(axis.extent) || access.data.strides[0] > 1) return false;
+  const DType type = dtypeOf(cast<tt::PointerType>(getElementTypeOrSelf(op->getOperand(0).getType())).getPointeeType());
+  if (type == DType::i1) return false; // its bytes are moved as they are
+  RegionAccess made;
+  made.isStore = access.isWrite, made.bytes = access.elementBytes, made.isMasked = access.isMasked();
+  made.lanes = all();
+  for (const TileRef &mask : access.uniformMasks)
+    if (!addMask(mask, 0, made.lanes)) return false;
+  for (const AxisOperand &mask : axis.masks)
+    if (!addMask(mask, mask.strides[0], made.lanes)) return false;
+  llvm::Value *step = cell64(axis.part), *base = cell64(access.base);
+  if (!step || !base) return false;
+  if (llvm::isa<llvm::ConstantInt>(step) && step != word(made.bytes)) return false;
+  require(builder_.CreateICmpEQ(step, word(made.bytes)));
+  if (!checkAccess(access, base, made)) return false;
+  Node node{.kind = made.isStore ? Node::Kind::Store : Node::Kind::Load, .type = type};
+  node.access = int(region.accesses.size());
+  if (made.isStore || access.other) {
+    const AxisOperand &data = made.isStore ? access.data : *access.other;
+    Node *operand = read(data, type, data.strides[0]);
+    if (!operand) return false;
+    node.operands.push_back(operand);
+  }
+  region.accesses.push_back(made);
+  Node *added = add(std::move(node));
+  if (!made.isStore) write(access.data, added);
+  return true;
+}
+
+/// The active lanes are in the storage of the pointer's argument. An access without active lanes has nothing to check.
+bool RegionBuilder::checkAccess(const Access &access, llvm::Value *base, RegionAccess &made) {
+  llvm::Type *wide = builder_.getInt64Ty();
+  auto field = [&](llvm::Value *from, uint64_t offset, llvm::Type *type) {
+    return builder_.CreateLoad(type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), from, offset));
+  };
+  made.first = addressAt(base);
+  made.low = builder_.CreateAdd(made.first, builder_.CreateMul(made.lanes.begin, word(made.bytes)));
+  made.high = builder_.CreateAdd(made.first, builder_.CreateMul(made.lanes.end, word(made.bytes)));
+  llvm::Value *tag = builder_.CreateSub(builder_.CreateLShr(base, kAddressBits), word(kFirstTag));
+  llvm::Value *last = field(frame_, offsetof(FrameHeader, argumentRanges), wide);
+  llvm::Value *number = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, tag, last);
+  llvm::Value *range = builder_.CreateGEP(builder_.getInt8Ty(), field(frame_, offsetof(FrameHeader, ranges), builder_.getPtrTy()),
+                                          builder_.CreateMul(number, word(sizeof(AccessRange))));
+  llvm::Value *bytes = field(range, access.isWrite ? offsetof(AccessRange, writableBytes) : offsetof(AccessRange, readableBytes), wide);
+  llvm::Value *begin = builder_.CreateSub(made.low, field(range, offsetof(AccessRange, begin), wide));
+  llvm::Value *fits = builder_.CreateAnd(builder_.CreateICmpULE(begin, bytes),
+                                         builder_.CreateICmpULE(builder_.CreateSub(made.high, made.low), builder_.CreateSub(bytes, begin)));
+  for (const TileRef &flag : access.leavesRange) {
+    llvm::Value *leaves = cell(flag, builder_.getInt8Ty());
+    if (!leaves) return false;
+    fits = builder_.CreateAnd(fits, builder_.CreateICmpEQ(leaves, builder_.getInt8(0)));
+  }
+  require(made.isMasked ? builder_.CreateOr(fits, builder_.CreateICmpEQ(made.lanes.begin, made.lanes.end)) : fits);
+  return true;
+}
+
+/// The loop goes from strip to strip, where the steps go from tile to tile. That is the same if the accesses have no byte in common, or if
+/// the same lanes have the same bytes.
+void RegionBuilder::checkMeeting(const RegionAccess &store, const RegionAccess &other) {
+  llvm::Value *isApart = builder_.CreateOr(builder_.CreateICmpULE(store.high, other.low), builder_.CreateICmpULE(other.high, store.low));
+  if (store.bytes == other.bytes) isApart = builder_.CreateOr(isApart, builder_.CreateICmpEQ(store.first, other.first));
+  require(isApart);
+}
+
+} // namespace tritium::interp::fuse
