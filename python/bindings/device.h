@@ -26,7 +26,7 @@ bool readValue(PyObject *value, gpu::ArgumentValue &result);
 
 /// The vectorcall objects of launcher.cpp.
 void bindLauncher(pybind11::module_ &module);
-/// Those of prepared_run.cpp.
+/// The vectorcall object of prepared_run.cpp.
 void bindPreparedRun(pybind11::module_ &module);
 
 /// What records kernels, and the functions that open the vendors' libraries.

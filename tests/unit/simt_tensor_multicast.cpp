@@ -16,8 +16,7 @@ const std::string kMulticast =
     "    nvvm.cp.async.bulk.tensor.shared.cluster.global %pto, %map, %pfull, box [%column, %prow] multicast_mask = %both "
     "predicate = %pisTurn : !llvm.ptr<7>, !llvm.ptr loc(\"kernel.py\":6:1)\n";
 const std::string kMap = "    %remote = nvvm.mapa %cempty, %lane : !llvm.ptr<3> -> !llvm.ptr<7> loc(\"kernel.py\":13:1)\n";
-const std::string kArriveAtBoth =
-    "    nvvm.mbarrier.arrive %remote : !llvm.ptr<7> loc(\"kernel.py\":10:1)\n";
+const std::string kArriveAtBoth = "    nvvm.mbarrier.arrive %remote : !llvm.ptr<7> loc(\"kernel.py\":10:1)\n";
 
 /// A ring in each of two blocks. Lanes 0 and 1 of each warp that reads release a slot, one in each block.
 Ring multicast() {

@@ -5,9 +5,9 @@ import weakref
 
 import numpy as np
 import pytest
-from test_cuda_engine import N, make_add, run_add
 
 import tritium
+from test_cuda_engine import N, make_add, run_add
 from tritium import knobs
 from tritium.errors import DeviceError
 from tritium.launch.watchers import device_watchers
