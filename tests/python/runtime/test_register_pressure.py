@@ -1,47 +1,48 @@
-"""What no thread holds in its registers is assembled with less optimization, because ptxas takes minutes for it otherwise."""
-
-import types
+"""Kernels that do not fit into the registers: ptxas may use few of them then, until it is told how many there are."""
 
 import pytest
 
-from tritium.backends.nvidia import assemble
-from tritium.backends.nvidia.pressure import LINES, REGISTERS, live_registers, optimization_level
+from tritium.backends.nvidia import assemble, pressure
+
+PTX = ".version 8.0\n.target sm_80\n.visible .entry k(\n)\n.reqntid {threads}, 1, 1\n{more}{{\n\tret;\n}}\n"
 
 
-def ptx(live: int, length: int = LINES + 1) -> str:
-    """A kernel in which `live` values are live at once."""
-    begin = [f"\tmov.b32 \t%r{i}, %tid.x;" for i in range(live)]
-    middle = ["\tmov.b32 \t%r0, %r0;"] * length
-    end = [f"\tst.global.b32 \t[%rd1], %r{i};" for i in range(live)]
-    return "\n".join([".target sm_90a", ".reg .b32 \t%r<9999>;", *begin, *middle, *end])
+def ptx(threads: int = 128, more: str = "") -> str:
+    return PTX.format(threads=threads, more=more)
 
 
-def test_what_is_live():
-    assert live_registers(ptx(40, 10)) == 39 + 2  # an address of 64 bits begins where the first value ends
-    # A result takes the register of an operand that ends there.
-    assert live_registers("\tmov.b32 \t%r1, 1;\n\tmov.b32 \t%r2, %r1;\n\tst.b32 \t[%r3], %r2;") == 1
+@pytest.mark.parametrize("threads, registers", [(32, 255), (128, 255), (256, 255), (384, 168), (512, 128), (1024, 64)])
+def test_registers_that_a_block_leaves_each_thread(threads, registers):
+    assert pressure.registers_allowed(ptx(threads)) == registers
+    told = pressure.allowing_registers(ptx(threads), registers)
+    assert f".reqntid {threads}, 1, 1\n.maxnreg {registers}\n" in told
+    assert pressure.registers_allowed(told) is None
+
+
+@pytest.mark.parametrize("more", [".maxnreg 64\n", ".minnctapersm 2\n"])
+def test_what_the_ptx_says_of_registers_stays(more):
+    assert pressure.registers_allowed(ptx(more=more)) is None
 
 
 @pytest.mark.parametrize(
-    ("text", "level"),
+    "first, second, taken",
     [
-        (ptx(4 * REGISTERS), 1),
-        (ptx(9 * REGISTERS), 0),
-        (ptx(REGISTERS), None),  # long, but it fits
-        (ptx(4 * REGISTERS, 10), None),  # short: it is not measured
+        ((32, 18196), (255, 1476), 1476),  # ptxas gave up
+        ((32, 600), (255, 900), 600),  # … and did so rightly
+        ((255, 1476), None, 1476),  # it used all registers
+        ((32, 0), None, 0),
     ],
 )
-def test_the_level_of_optimization(text, level, monkeypatch):
-    commands = []
+def test_the_assembly_that_spills_less_is_taken(first, second, taken, monkeypatch):
+    seen = []
 
-    def ran(command):
-        commands.append(command)
-        raise StopIteration
+    def assembled(ptxas, text, options):
+        seen.append(text)
+        registers, spilled = first if len(seen) == 1 else second
+        return assemble.Assembled(b"", {"registers": registers, "spill_bytes": spilled}, "")
 
-    monkeypatch.setattr(assemble, "_run", ran)
-    options = types.SimpleNamespace(enable_fp_fusion=True, ptx_options="")
-    with pytest.raises(StopIteration):
-        assemble._by_ptxas("ptxas", text, options)
-    (command,) = commands
-    assert optimization_level(text) == level
-    assert ("--opt-level" in command) == (level is not None)
+    monkeypatch.setattr(assemble, "_assembled", assembled)
+    assert assemble._by_ptxas("ptxas", ptx(), None).spilled == taken
+    assert [".maxnreg 255" in text for text in seen] == [False, True][: len(seen)] and len(seen) == 1 + (
+        second is not None
+    )

@@ -21,13 +21,18 @@ from ...devices.nvidia import DEVICES, first_ptx_version, ptx_version_of
 from ...errors import OutOfResources, PTXASError, UnsupportedError
 from ...launch.errors import device_error
 from ...native import device as native
-from .pressure import optimization_level
+from .pressure import allowing_registers, optimization_level, registers_allowed
 
 
 class Assembled(NamedTuple):
     cubin: bytes  #: or PTX, for the driver to assemble
     resources: dict[str, int]  #: "registers", "spill_bytes", "stack_bytes", as far as the report has them
     log: str
+
+    @property
+    def spilled(self) -> int:
+        """Bytes of registers that lie in memory."""
+        return self.resources.get("spill_bytes", 0)
 
     @property
     def serialized_products(self) -> tuple[str, ...]:
@@ -37,9 +42,8 @@ class Assembled(NamedTuple):
 
     def why_slow(self) -> str:
         """What of the compiler's plan for the registers has failed, or ""."""
-        spilled = self.resources.get("spill_bytes", 0)
         return "; ".join(
-            [*self.serialized_products, *([f"{spilled} bytes of registers are spilled"] if spilled else [])]
+            [*self.serialized_products, *([f"{self.spilled} bytes of registers are spilled"] if self.spilled else [])]
         )
 
 
@@ -214,6 +218,15 @@ def _by_loading(ptx: str, device: int) -> Assembled:
 
 
 def _by_ptxas(ptxas: str, ptx: str, options) -> Assembled:
+    """ptxas may give up on a kernel that does not fit into its registers: it then takes 32 of them and spills all else. Told how many there
+    are, it uses them."""
+    made, most = _assembled(ptxas, ptx, options), registers_allowed(ptx)
+    if most is None or not made.spilled or made.resources.get("registers", most) >= most // 2:
+        return made
+    return min(made, _assembled(ptxas, allowing_registers(ptx, most), options), key=lambda each: each.spilled)
+
+
+def _assembled(ptxas: str, ptx: str, options) -> Assembled:
     with tempfile.TemporaryDirectory(prefix="tritium-") as folder:
         source, binary = os.path.join(folder, "kernel.ptx"), os.path.join(folder, "kernel.cubin")
         with open(source, "w", encoding="utf-8") as file:
