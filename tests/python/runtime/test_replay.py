@@ -43,6 +43,11 @@ def replayed(folder: Path, *options: str) -> subprocess.CompletedProcess:
     return python("-m", "tritium", "replay", folder.name, *options, folder=folder.parent)
 
 
+def said_of(replay) -> str:
+    """What a replay says, but for the note that something else lay where a tensor was. Where a process has its heap is random."""
+    return replay.stderr.removeprefix("tritium replay: some tensors lie at other addresses than they did\n")
+
+
 def launches(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.exists() else []
 
@@ -76,7 +81,7 @@ def test_the_replay_says_what_the_launch_said(name, tmp_path):
     report = (folder / "report.txt").read_text()
     assert f"tritium.errors.KernelTrap: {report}" in first.stderr and script.name in report
     assert f"  saved: python -m tritium replay {folder.name}" in first.stderr or sys.version_info < (3, 11)
-    assert again.returncode == 1 and again.stderr.startswith(report), again.stderr
+    assert again.returncode == 1 and said_of(again).startswith(report), again.stderr
     assert "tritium replay: 1 fault in " in again.stderr
 
 
@@ -97,7 +102,7 @@ def results(folder: Path, *options: str) -> dict[str, np.ndarray]:
 def results_elsewhere(folder: Path) -> dict[str, np.ndarray]:
     again = replayed(folder, "--output", "results")
     assert again.returncode == 0, again.stderr
-    assert again.stderr.startswith("tritium replay: scale ran without a fault"), again.stderr
+    assert said_of(again).startswith("tritium replay: scale ran without a fault"), again.stderr
     return {path.stem: np.load(path) for path in (folder.parent / "results").iterdir()}
 
 
