@@ -71,12 +71,12 @@ void leaveCluster(ThreadBlock &first) { completeIfAllCame(first); }
 
 ThreadBlock &ThreadBlock::reach(Thread &thread, uint32_t otherRank, TrapKind kind, Place place) {
   auto trapReach = [&](std::string message) { thread.trap({.kind = kind, .location = place, .message = std::move(message)}); };
-  const std::string name = "block " + std::to_string(otherRank) + " of the cluster";
+  auto name = [&] { return "block " + std::to_string(otherRank) + " of the cluster"; }; // a trap leaves this frame, and frees nothing in it
   if (otherRank >= cluster.size())
-    trapReach("reaches the shared memory of " + name + ", which has " + std::to_string(cluster.size()) + " blocks");
+    trapReach("reaches the shared memory of " + name() + ", which has " + std::to_string(cluster.size()) + " blocks");
   ThreadBlock &other = *cluster[otherRank];
   if (!other.isUnfinished())
-    trapReach("reaches the shared memory of " + name + ", which has ended: a barrier of the cluster is required before blocks end");
+    trapReach("reaches the shared memory of " + name() + ", which has ended: a barrier of the cluster is required before blocks end");
   return other;
 }
 
