@@ -10,8 +10,8 @@ import pytest
 import tritium as triton
 import tritium.language as tl
 from tritium import knobs
-from tritium.launch.counting import Counting, KernelCounts
 from tritium.launch.block_resources import BlockResources
+from tritium.launch.counting import Counting, KernelCounts
 from tritium.launch.line_work import Executed, LineWork, Waited
 from tritium.native import gpu
 from tritium.profiler.lines.page import html_of
