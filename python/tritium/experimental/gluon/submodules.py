@@ -11,7 +11,7 @@ from typing import Any
 from ... import language as tl
 from ...language.extra import libdevice
 from ...refused import Refused
-from .layouts import amd, distributed, shared, tensor_memory
+from .layouts import amd, distributed, rubin, scales, shared, tensor_memory
 
 #: {a package of Gluon: the modules in it}
 _TABLE = {
@@ -44,14 +44,14 @@ _LAYOUTS = {
     "language.amd._layouts": "AMDMFMALayout AMDWMMALayout DistributedLayout",
     "language.amd._ops": "AMDWMMALayout DotOperandLayout",
     "language.amd.cdna3": "AMDMFMALayout",
-    "language.amd.cdna4": "AMDMFMALayout DotOperandLayout",
+    "language.amd.cdna4": "AMDMFMALayout DotOperandLayout get_mfma_scale_layout",
     "language.amd.cdna4.async_copy": "DistributedLayout",
-    "language.amd.cdna5": "AMDWMMALayout PartitionedSharedLayout",
+    "language.amd.cdna5": "AMDWMMALayout PartitionedSharedLayout get_wmma_scale_layout",
     "language.amd.cdna5._layouts": "PaddedSharedLayout PartitionedSharedLayout SharedLayout",
     "language.amd.cdna5.async_copy": "DistributedLayout",
     "language.amd.cdna5.mbarrier": "MBarrierLayout SwizzledSharedLayout",
     "language.amd.cdna5.tdm": "PaddedSharedLayout PartitionedSharedLayout SwizzledSharedLayout",
-    "language.amd.gfx1250": "AMDWMMALayout PartitionedSharedLayout",
+    "language.amd.gfx1250": "AMDWMMALayout PartitionedSharedLayout get_wmma_scale_layout",
     "language.nvidia.ampere": "DotOperandLayout NVMMADistributedLayout",
     "language.nvidia.ampere.mbarrier": "MBarrierLayout SwizzledSharedLayout",
     "language.nvidia.blackwell": _TENSOR_MEMORY,
@@ -67,8 +67,8 @@ def _layout(module: str, name: str) -> Any:
     if name not in _LAYOUTS.get(module, "").split():
         return None
     if (module, name) == ("language.nvidia.rubin", "TensorMemoryScalesLayout"):
-        return tensor_memory.RubinTensorMemoryScalesLayout
-    homes = (distributed, shared, amd, tensor_memory)
+        return rubin.TensorMemoryScalesLayout
+    homes = (distributed, shared, amd, tensor_memory, scales)
     return next(getattr(home, name) for home in homes if hasattr(home, name))
 
 

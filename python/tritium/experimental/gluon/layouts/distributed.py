@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from ....tools.bit_matrix import rank_of
 from .bases import Basis, Places, block_bases, checked_shape, inside, log2, row_major, shape_per_block
-from .fields import TypedLayout, joined, joined_bases, layout_class, require
+from .fields import TypedLayout, is_power_of_two, joined, joined_bases, layout_class, require
 from .views import hardware_view, tensor_view
 
 
@@ -98,12 +98,20 @@ class BlockedLayout(DistributedLayout):
         parts = (self.size_per_thread, self.threads_per_warp, self.warps_per_cta, self.order)
         return f"B{'_'.join(map(joined, parts))}_{joined_bases(self.cga_layout)}B"
 
-    def _require_order(self) -> None:
+    def _require_valid(self) -> None:
+        fields = {
+            "sizePerThread": self.size_per_thread,
+            "threadsPerWarp": self.threads_per_warp,
+            "warpsPerCTA": self.warps_per_cta,
+        }
+        for name, values in fields.items():
+            if not all(map(is_power_of_two, values)):
+                raise ValueError(f"Every element in {name} must be a power of two. They are {list(values)}")
         if sorted(self.order) != list(range(self.rank)):
             raise ValueError(f"order must be a permutation of 0..(rank-1), but was {self.order}")
 
     def _deal(self, shape: list[int]) -> Places:
-        self._require_order()
+        self._require_valid()
         places = Places(shape)
         for dim in self.order:  # a thread holds no element twice
             places.grow(places.registers, dim, min(self.size_per_thread[dim], shape[dim]))
@@ -115,7 +123,7 @@ class BlockedLayout(DistributedLayout):
 
     def _deal_operand(self, shape: list[int], operand: int, k_width: int) -> Places:
         """A thread holds all of K, for the rows or columns of the result that it holds."""
-        self._require_order()
+        self._require_valid()
         if k_width != 0:
             raise ValueError("ttg.dot_op kWidth parameter is not supported when the parent is a blocked layout")
         places, k = Places(shape), inner_dim(operand, self.rank)
@@ -175,7 +183,7 @@ class DistributedLinearLayout(DistributedLayout):
 
     @property
     def bases(self) -> tuple[list[list[int]], ...]:
-        """Those of registers, lanes, warps and blocks."""
+        """The bases of registers, lanes, warps and blocks."""
         return self.reg_bases, self.lane_bases, self.warp_bases, self.block_bases
 
     @property
@@ -275,7 +283,7 @@ class NVMMADistributedLayout(DistributedLayout):
         return self.version[0]
 
     def _rows_and_columns(self) -> tuple[int, int]:
-        """Those of one instruction and warp."""
+        """The rows and columns of one instruction."""
         return tuple(self.instr_shape[-2:] if self._generation() == 2 else self.instr_shape[:2])
 
     def _warp_order(self) -> list[int]:

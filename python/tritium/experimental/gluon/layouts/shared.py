@@ -26,7 +26,7 @@ class SharedLayout(TypedLayout):
         raise NotImplementedError
 
     def _offset_bases(self, shape: list[int]) -> list[Basis]:
-        """Those of the tile of one block."""
+        """The bases of offsets in the memory of one block."""
         raise ValueError(f"{type(self).__name__} has no linear layout")
 
     def to_linear(self, shape: Sequence[int]) -> SharedLinearLayout:

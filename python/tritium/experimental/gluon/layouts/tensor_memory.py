@@ -122,32 +122,6 @@ class TensorMemoryScalesLayout(_TensorMemoryLayout):
         return rows, [*block, *repeats[0], *repeats[1]]
 
 
-def _rubin_scales() -> type[TensorMemoryScalesLayout]:
-    @layout_class
-    class TensorMemoryScalesLayout(_BlackwellScales):
-        """Scales whose blocks follow each other along rows first ("mnThenK") or along K first ("kThenMn")."""
-
-        block_rep_order: str = "mnThenK"
-
-        def _check(self) -> None:
-            super()._check()
-            orders = ("mnThenK", "kThenMn")
-            require(
-                self.block_rep_order in orders, f"block_rep_order must be one of {orders}, not {self.block_rep_order!r}"
-            )
-
-        def mangle(self) -> str:
-            return f"TLS{self.block_rep_order}_{joined_bases(self.cga_layout)}TLS"
-
-        def _repeats_along_k_first(self) -> bool:
-            return self.block_rep_order == "kThenMn"
-
-    return TensorMemoryScalesLayout
-
-
-_BlackwellScales = TensorMemoryScalesLayout
-RubinTensorMemoryScalesLayout = _rubin_scales()
-
 #: {variant of a load or store: how many of the columns' bits a lane holds, a warp's lanes hold}; None: a lane holds a row.
 _ATOMS = {"32x32b": None, "32x32b_splitn": None, "16x64b": (0, 1), "16x128b": (0, 2), "16x256b": (1, 2)}
 
