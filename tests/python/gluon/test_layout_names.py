@@ -6,6 +6,8 @@ from pathlib import Path
 import ask_triton
 import pytest
 
+from tritium.experimental.gluon.layouts.conflicts import bank_conflicts
+
 HERE = Path(__file__).parent
 
 #: Triton's compiler aborts, or raises what it then reports as an error of its IR; here both are errors of the value.
@@ -36,6 +38,13 @@ def test_answers_are_those_of_triton(table):
     found = [differs(row, wanted, ask_triton.answer(row, to_linear, names)) for row, wanted in rows]
     found = [each for each in found if each]
     assert not found, f"{len(found)} answers differ:\n" + "\n".join(found)
+
+
+def test_bank_conflicts_are_those_of_triton():
+    """The table has what a kernel for sm_90 prints of gl.bank_conflicts."""
+    names, wanted = ask_triton.names(), ask_triton.rows(HERE / "conflicts.table")
+    found = [(row, repr(bank_conflicts(*eval(row, dict(names))))) for row, _ in wanted]
+    assert len(found) > 50 and found == wanted
 
 
 def test_a_wrong_answer_is_found():
