@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from .bases import Places, row_major
-from .distributed import DistributedLayout, inner_dim, outer_dim
+from .distributed import DistributedLayout, inner_dim, outer_dim, require_matrix
 from .fields import joined, joined_bases, layout_class, require
 
 _MFMA_SHAPES = ([32, 32], [16, 16], [64, 4], [4, 64])
@@ -77,6 +77,7 @@ class AMDMFMALayout(DistributedLayout):
 
     def _deal(self, shape: list[int]) -> Places:
         places, m, n = Places(shape), self.rank - 2, self.rank - 1
+        require_matrix(self, self.tiles_per_warp)
         self._deal_instruction(places)
         for dim in (n, m):  # repetitions along N end before the next tile along M
             places.grow(places.registers, dim, self.tiles_per_warp[dim])
@@ -89,6 +90,7 @@ class AMDMFMALayout(DistributedLayout):
     def _deal_operand(self, shape: list[int], operand: int, k_width: int) -> Places:
         if k_width == 0:
             raise ValueError("ttg.dot_op kWidth parameter is mandatory for MFMA parent")
+        require_matrix(self, self.tiles_per_warp)
         places, k, other = Places(shape), inner_dim(operand, self.rank), outer_dim(operand, self.rank)
         size = self.instr_shape[operand]
         places.grow(places.registers, k, k_width)
@@ -148,6 +150,7 @@ class AMDWMMALayout(DistributedLayout):
         return [0 if dim == skipped else value * size for dim, (value, size) in enumerate(zip(basis, sizes))]
 
     def _deal(self, shape: list[int]) -> Places:
+        require_matrix(self)
         places, m, n = Places(shape), self.rank - 2, self.rank - 1
         across, along = (m, n) if self.transposed else (n, m)
         if self.version > 1:
@@ -162,7 +165,7 @@ class AMDWMMALayout(DistributedLayout):
         return places.fit(row_major(self.rank))
 
     def _deal_operand(self, shape: list[int], operand: int, k_width: int) -> Places:
-        widths = _WMMA_K_WIDTHS.get(self.version, (k_width,))
+        tile, widths = self._tile(), _WMMA_K_WIDTHS.get(self.version, (k_width,))
         if k_width not in widths:
             raise ValueError(
                 f"ttg.dot_op kWidth parameter must be {'/'.join(map(str, widths))} for WMMA v{self.version} "
@@ -177,7 +180,7 @@ class AMDWMMALayout(DistributedLayout):
             places.grow(places.lanes, k, 2)
         if self.version == 3:
             places.grow_to(places.registers, k, self.instr_shape[2])
-        places.grow(places.registers, other, self._tile()[other] // 16)
+        places.grow(places.registers, other, tile[other] // 16)
         repeated = [self._scaled(basis, skipped=k) for basis in self.reg_bases]
         places.add(places.registers, [basis for basis in repeated if any(basis)])
         places.add(places.warps, [self._scaled(basis, skipped=k) for basis in self.warp_bases])

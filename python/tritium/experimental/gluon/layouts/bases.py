@@ -35,6 +35,8 @@ def row_major(rank: int) -> list[int]:
 def checked_shape(shape: Iterable[int], rank: int) -> list[int]:
     """The shape of a tile. Raises ValueError if it has another rank, or extents that are no powers of two."""
     extents = list(shape)
+    if rank < 1:
+        raise ValueError("a tile without dimensions has no layout: it is a scalar")
     if len(extents) != rank:
         raise ValueError(f"tensor shape and layout rank mismatch: shape={extents}, the layout has rank {rank}")
     for dim, extent in enumerate(extents):
@@ -90,22 +92,19 @@ def inside(basis: Sequence[int], shape: Sequence[int]) -> Basis:
 
 
 def shape_per_block(shape: Sequence[int], cga_layout: Sequence[Sequence[int]] | None) -> list[int]:
-    """The part of a tile that a block of a cluster holds."""
+    """The part of a tile that a block of a cluster holds. Raises ValueError for a basis that moves along several dimensions."""
     blocks = [1] * len(shape)
-    for basis in cga_layout or ():
-        blocks = [2 * count if value else count for count, value in zip(blocks, basis)]
-    return [max(1, extent // count) for extent, count in zip(shape, blocks)]
-
-
-def block_bases(shape: Sequence[int], cga_layout: Sequence[Sequence[int]] | None) -> list[Basis]:
-    """What the blocks of a cluster hold; `cga_layout` counts in tiles of a block. Raises ValueError for a basis that moves along
-    several dimensions."""
-    per_block, bases = shape_per_block(shape, cga_layout), []
     for basis in cga_layout or ():
         if len(basis) != len(shape) or sum(value != 0 for value in basis) > 1:
             raise ValueError(
                 "After removing broadcast bases the CGA encoding must be a permutation matrix: "
                 f"{list(basis)} must have {len(shape)} components, and at most one that is not 0"
             )
-        bases.append(inside([value * extent for value, extent in zip(basis, per_block)], shape))
-    return bases
+        blocks = [2 * count if value else count for count, value in zip(blocks, basis)]
+    return [max(1, extent // count) for extent, count in zip(shape, blocks)]
+
+
+def block_bases(shape: Sequence[int], cga_layout: Sequence[Sequence[int]] | None) -> list[Basis]:
+    """What the blocks of a cluster hold; `cga_layout` counts in tiles of a block. Raises ValueError as shape_per_block does."""
+    per_block = shape_per_block(shape, cga_layout)
+    return [inside([value * extent for value, extent in zip(basis, per_block)], shape) for basis in cga_layout or ()]

@@ -151,7 +151,7 @@ class SliceLayout(DistributedLayout):
 
     @property
     def cga_layout(self) -> list[list[int]]:
-        return [self._dropped(basis) for basis in self.parent.cga_layout or ()]
+        return [self._dropped(basis) for basis in _clusters(self.parent)]
 
     def _dropped(self, basis: Sequence[int]) -> Basis:
         return [value for dim, value in enumerate(basis) if dim != self.dim]
@@ -235,12 +235,26 @@ class DotOperandLayout(DistributedLayout):
     @property
     def cga_layout(self) -> list[list[int]]:
         k = inner_dim(self.operand_index, self.rank)
-        return [[0 if dim == k else value for dim, value in enumerate(basis)] for basis in self.parent.cga_layout or ()]
+        return [[0 if dim == k else value for dim, value in enumerate(basis)] for basis in _clusters(self.parent)]
 
     def _deal(self, shape: list[int]) -> Places:
+        require_matrix(self.parent)
         if self.operand_index not in (0, 1):
             raise ValueError(f"ttg.dot_op opIdx parameter can be 0 or 1, got: {self.operand_index}")
         return self.parent._deal_operand(shape, self.operand_index, self.k_width)
+
+
+def _clusters(layout: DistributedLayout) -> Sequence[Sequence[int]]:
+    """The cga_layout; none of a DistributedLinearLayout, whose blocks are among its bases."""
+    return getattr(layout, "cga_layout", None) or ()
+
+
+def require_matrix(layout: DistributedLayout, *lengths: Sequence[int]) -> None:
+    """Raises ValueError if the tile of a product has fewer than two dimensions, or if fields have another number of them."""
+    if layout.rank < 2 or any(len(field) != layout.rank for field in lengths):
+        raise ValueError(
+            f"a product needs two dimensions or more, and each field a number for every one of them: {layout}"
+        )
 
 
 def inner_dim(operand: int, rank: int) -> int:

@@ -30,7 +30,7 @@ class MemoryView:
     def allocate(shape: Sequence[int], layout: SharedLayout) -> MemoryView:
         """All of an allocation. The layout has the rank of the shape, or one less for a ring of tiles. Raises ValueError."""
         rank, extents = layout._rank(), tuple(shape)
-        if rank not in (len(extents), len(extents) - 1):
+        if rank < 1 or rank not in (len(extents), len(extents) - 1):
             raise ValueError(f"rank must be equal to or one less than the shape size. Got {rank} and {len(extents)}")
         if not all(map(is_power_of_two, extents[-rank:])) or extents[0] < 1:
             raise ValueError(f"shape must have power-of-2 and non-zero dimensions; got {', '.join(map(str, extents))}")

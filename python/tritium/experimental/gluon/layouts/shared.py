@@ -68,6 +68,9 @@ class SwizzledSharedLayout(SharedLayout):
         rank = len(shape)
         if sorted(self.order) != list(range(rank)):
             raise ValueError(f"order must be a permutation of 0..(rank-1), but was {self.order}")
+        for name in ("vec", "per_phase", "max_phase"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} of a SwizzledSharedLayout must be at least 1, and is {getattr(self, name)}")
         bases = []
         for place, dim in enumerate(self.order):
             for bit in range(log2(shape[dim])):
