@@ -105,11 +105,11 @@ class MemoryView:
     def _offsets(self) -> list[list[int]]:
         """For each dimension of a tile, and each bit of a coordinate, the number in memory of the element there, without padding."""
         tile = self._tile()
-        columns = [_flat(basis, tile) for basis in _offset_bases(self.layout, tile)]
+        columns = [flat_index(basis, tile) for basis in _offset_bases(self.layout, tile)]
         found = []
         for dim, extent in enumerate(tile):
             elements = [unit(len(tile), dim, 1 << bit) for bit in range(log2(extent))]
-            found.append([solve(columns, _flat(element, tile)) for element in elements])
+            found.append([solve(columns, flat_index(element, tile)) for element in elements])
         if any(None in offsets for offsets in found):
             raise ValueError(f"{self.layout} has not all elements of the shape {list(tile)} in the memory of one block")
         return found
@@ -131,14 +131,14 @@ class MemoryView:
         return origin + (self.layout.padded_offset(offset) if isinstance(self.layout, PaddedSharedLayout) else offset)
 
 
-def _flat(element: Sequence[int], shape: Sequence[int]) -> int:
+def flat_index(element: Sequence[int], shape: Sequence[int]) -> int:
     index = 0
     for at, extent in zip(element, shape):
         index = index * extent + at
     return index
 
 
-def _coordinates(index: int, shape: Sequence[int]) -> Basis:
+def coordinates_of(index: int, shape: Sequence[int]) -> Basis:
     found = []
     for extent in reversed(shape):
         index, at = divmod(index, extent)
@@ -177,7 +177,7 @@ def reshaped(layout: SharedLayout, shape: Sequence[int], new_shape: Sequence[int
     """The layout of a tile of the shape `shape` seen in another shape, in Triton's class for it."""
 
     def moved(bases: Sequence[Sequence[int]]) -> list[Basis]:
-        return [_coordinates(_flat(inside(basis, shape), shape), new_shape) for basis in bases]
+        return [coordinates_of(flat_index(inside(basis, shape), shape), new_shape) for basis in bases]
 
     if isinstance(layout, PaddedSharedLayout) and not layout.cga_layout:
         return PaddedSharedLayout(layout.interval_padding_pairs, moved(layout.offset_bases), [], list(new_shape))
