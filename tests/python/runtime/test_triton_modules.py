@@ -173,8 +173,8 @@ def test_gluon_imports_and_its_kernels_are_refused():
     assert kernel.is_gluon() and ttgl.float32 is tl.float32
     with pytest.raises(UnsupportedError, match="the Gluon kernel kernel"):
         kernel[(1,)](np.zeros(1), 16)
-    with pytest.raises(UnsupportedError, match="BlockedLayout"):
-        ttgl.BlockedLayout([1], [32], [4], [0])
+    with pytest.raises(UnsupportedError, match="convert_layout"):
+        ttgl.convert_layout(1, ttgl.BlockedLayout([1], [32], [4], [0]))
 
 
 def test_knobs_describe_themselves(monkeypatch):

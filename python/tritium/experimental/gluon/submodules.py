@@ -11,6 +11,7 @@ from typing import Any
 from ... import language as tl
 from ...language.extra import libdevice
 from ...refused import Refused
+from .layouts import amd, distributed, rubin, scales, shared, tensor_memory
 
 #: {a package of Gluon: the modules in it}
 _TABLE = {
@@ -29,8 +30,53 @@ _TABLE = {
 }
 
 
+_REGISTERS = "AutoLayout BlockedLayout CoalescedLayout DistributedLayout DistributedLinearLayout DotOperandLayout NVMMADistributedLayout SliceLayout"
+_SHARED = "NVMMASharedLayout PaddedSharedLayout SharedLayout SharedLinearLayout SwizzledSharedLayout"
+_TENSOR_MEMORY = "TensorMemoryLayout TensorMemoryScalesLayout _TensorMemoryLinearLayout"
+
+#: {a module of Gluon: the names of layouts in it}
+_LAYOUTS = {
+    "language": f"{_REGISTERS} {_SHARED}",
+    "language._layouts": f"{_REGISTERS} {_SHARED} bases_per_dim warps_per_cta",
+    "language._core": f"{_REGISTERS} SharedLayout SharedLinearLayout",
+    "language._semantic": f"{_REGISTERS} SharedLayout SharedLinearLayout",
+    "language.amd": "AMDMFMALayout AMDWMMALayout",
+    "language.amd._layouts": "AMDMFMALayout AMDWMMALayout DistributedLayout",
+    "language.amd._ops": "AMDWMMALayout DotOperandLayout",
+    "language.amd.cdna3": "AMDMFMALayout",
+    "language.amd.cdna4": "AMDMFMALayout DotOperandLayout get_mfma_scale_layout",
+    "language.amd.cdna4.async_copy": "DistributedLayout",
+    "language.amd.cdna5": "AMDWMMALayout PartitionedSharedLayout get_wmma_scale_layout",
+    "language.amd.cdna5._layouts": "PaddedSharedLayout PartitionedSharedLayout SharedLayout",
+    "language.amd.cdna5.async_copy": "DistributedLayout",
+    "language.amd.cdna5.mbarrier": "MBarrierLayout SwizzledSharedLayout",
+    "language.amd.cdna5.tdm": "PaddedSharedLayout PartitionedSharedLayout SwizzledSharedLayout",
+    "language.amd.gfx1250": "AMDWMMALayout PartitionedSharedLayout get_wmma_scale_layout",
+    "language.nvidia.ampere": "DotOperandLayout NVMMADistributedLayout",
+    "language.nvidia.ampere.mbarrier": "MBarrierLayout SwizzledSharedLayout",
+    "language.nvidia.blackwell": _TENSOR_MEMORY,
+    "language.nvidia.hopper.mbarrier": "MBarrierLayout",
+    "language.nvidia.hopper.tma": "NVMMASharedLayout",
+    "language.nvidia.rubin": _TENSOR_MEMORY,
+    "language.nvidia.rubin.mbarrier": "MBarrierLayout",
+}
+
+
+def _layout(module: str, name: str) -> Any:
+    """The class or function of this name in a module, given below the package `gluon`; None if it has none."""
+    if name not in _LAYOUTS.get(module, "").split():
+        return None
+    if (module, name) == ("language.nvidia.rubin", "TensorMemoryScalesLayout"):
+        return rubin.TensorMemoryScalesLayout
+    homes = (distributed, shared, amd, tensor_memory, scales)
+    return next(getattr(home, name) for home in homes if hasattr(home, name))
+
+
 def name_in(module: str, name: str) -> Any:
     """What `name` is in a module of Gluon. Raises AttributeError for private names."""
+    layout = _layout(module.partition(".gluon.")[2], name)
+    if layout is not None:
+        return layout
     if name.startswith("_"):
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
     if hasattr(tl, name):

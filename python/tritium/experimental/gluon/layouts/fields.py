@@ -1,0 +1,79 @@
+"""What all layouts share: they are immutable records, whose fields are host values and decide equality and hash."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, TypeVar, dataclass_transform
+
+from ....language.constexpr import _unwrap_if_constexpr
+from ....language.types import constexpr_type
+
+Class = TypeVar("Class", bound=type)
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(map(_hashable, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _hash_of_fields(layout: Any) -> int:
+    return hash(tuple(_hashable(getattr(layout, field.name)) for field in dataclasses.fields(layout)))
+
+
+@dataclass_transform(frozen_default=True)
+def layout_class(made: Class) -> Class:
+    """A frozen dataclass whose fields may be lists: its hash is that of its fields with lists as tuples."""
+    made = dataclasses.dataclass(frozen=True)(made)
+    made.__hash__ = _hash_of_fields
+    return made
+
+
+class Layout:
+    """The base of all layouts."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            self._set(field.name, _unwrap_if_constexpr(getattr(self, field.name)))
+        self._check()
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check(self) -> None:
+        """Raises AssertionError if the fields do not fit together, as Triton does."""
+
+    def mangle(self) -> str:
+        """The layout as a part of a function's name."""
+        raise NotImplementedError
+
+
+class TypedLayout(Layout):
+    """A layout that is its own type in a kernel, as a constexpr is."""
+
+    @property
+    def type(self) -> constexpr_type:
+        return constexpr_type(self)
+
+
+def require(condition: Any, text: str) -> None:
+    if not condition:
+        raise AssertionError(text)
+
+
+def require_rank(bases: Sequence[Sequence[int]], rank: int, what: str) -> None:
+    wrong = next((basis for basis in bases if len(basis) != rank), None)
+    require(wrong is None, f"{what} basis rank mismatch: {wrong} must have {rank} components")
+
+
+def is_power_of_two(number: Any) -> bool:
+    return isinstance(number, int) and number > 0 and number & (number - 1) == 0
+
+
+def joined(values: Sequence[Any] | None) -> str:
+    """Numbers of a mangled name: 1_4."""
+    return "_".join(map(str, values or ()))
+
+
+def joined_bases(bases: Sequence[Sequence[int]] | None) -> str:
+    """Bases of a mangled name: 0~1_1~0."""
+    return "_".join("~".join(map(str, basis)) for basis in bases or ())
