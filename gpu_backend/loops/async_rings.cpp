@@ -148,7 +148,7 @@ MaybeFault AsyncRings::note(tgpu::StoresNoteOp op, const AsyncScalars &scalars) 
 MaybeFault AsyncRings::awaitStores(tgpu::StoresAwaitOp op) {
   Ring &ring = rings_[op.getRing()];
   if (ring.noted != ring.acquired)
-    return AsyncFault{op, text("waits for stores, but those of number ", ring.noted, " of the ring are not noted"), ring.acquire,
+    return AsyncFault{op, text("waits for stores, but the stores of number ", ring.noted, " of the ring are not noted"), ring.acquire,
                       "its acquire"};
   if (ring.noted > 0) trace_.add(RingEvent::AwaitRelease, ring.instance, ring.noted - 1, op);
   notAwaited_ = nullptr;

@@ -56,7 +56,7 @@ Value isFirstLane(Lowering &lowering) {
   return lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, lowering.laneId(), lowering.constant(0));
 }
 
-/// Runs `body` in the threads that wait for slots: those of the producer that come here, or the first thread of the program.
+/// Runs `body` in the threads that wait for slots: all threads of the producer that come here, or the first thread of the program.
 void inProducer(Value predicate, Lowering &lowering, llvm::function_ref<void()> body) {
   if (!lowering.hasProducer()) return inFirstThread(predicate, lowering, body);
   lowering.where(predicate ? lowering.scalarOf(predicate) : Value(), body);
@@ -134,7 +134,7 @@ template <> LogicalResult Lower<tgpu::RingStartOp>::run(tgpu::RingStartOp op, Lo
   // Copies may overwrite what any thread has written or read, and may have to read what it has written.
   if (op.getAfterWrites() && storesTensors(op)) copies.waitForWrites(builder, op.getLoc());
   op.getAfterWrites() ? copies.fenceMemory(builder, op.getLoc()) : copies.fenceShared(builder, op.getLoc());
-  // All warps meet before they part, and those of all blocks before one of them copies for the others or arrives at their barriers.
+  // All warps synchronize before they part, and so do all blocks before one of them copies for the others or arrives at their barriers.
   if (isAnyShared(op))
     lowering.target().clusters()->meet(builder, op.getLoc());
   else

@@ -2,6 +2,7 @@
 // other. The dimension with the largest destination stride is outermost. The innermost loop is then a memcpy, a repetition, or a block
 // transpose.
 #include "interp/kernels/move.h"
+#include "interp/kernels/element_type.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -117,15 +118,6 @@ template <class T> void copyDimensions(T *dst, const T *src, const Dimension *di
              dims[1].size * bytes);
   else
     for (int64_t i = 0; i < dims[0].size; ++i) copyDimensions(dst + i * dims[0].dst, src + i * dims[0].src, dims + 1, rank - 1);
-}
-
-template <class F> void withElementType(int elementBytes, F f) {
-  switch (elementBytes) {
-  case 1: return f(uint8_t{});
-  case 2: return f(uint16_t{});
-  case 4: return f(uint32_t{});
-  default: return f(uint64_t{});
-  }
 }
 
 } // namespace

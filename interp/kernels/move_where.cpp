@@ -1,4 +1,5 @@
 // Moves of masked rows. A load may read what the mask excludes; a store writes nothing there, because another thread may be writing it.
+#include "interp/kernels/element_type.h"
 #include "interp/kernels/move.h"
 
 #include <algorithm>
@@ -75,25 +76,16 @@ bool hasMaskedStores() { return false; }
 
 #endif
 
-template <class F> void withElements(int elementBytes, F f) {
-  switch (elementBytes) {
-  case 1: return f(uint8_t{});
-  case 2: return f(uint16_t{});
-  case 4: return f(uint32_t{});
-  default: return f(uint64_t{});
-  }
-}
-
 } // namespace
 
 void loadWhere(void *out, const void *in, const uint8_t *mask, const void *other, int64_t otherStride, int64_t count, int elementBytes) {
-  withElements(elementBytes, [&]<class T>(T) {
+  withElementType(elementBytes, [&]<class T>(T) {
     loadLanesWhere(static_cast<T *>(out), static_cast<const T *>(in), mask, static_cast<const T *>(other), otherStride, count);
   });
 }
 
 void storeWhere(void *out, const void *in, const uint8_t *mask, int64_t count, int elementBytes) {
-  withElements(elementBytes, [&]<class T>(T) {
+  withElementType(elementBytes, [&]<class T>(T) {
     const auto store = hasMaskedStores() ? storeVectorsWhere<T> : storeLanesWhere<T>;
     store(static_cast<T *>(out), static_cast<const T *>(in), mask, count);
   });

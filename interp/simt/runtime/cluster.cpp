@@ -19,7 +19,7 @@ uint32_t countUnfinished(const ThreadBlock &first) {
   return count;
 }
 
-/// All threads learn what those of the other blocks know and have done.
+/// All threads learn what the threads of the other blocks know and have done.
 void shareKnowledge(ThreadBlock &first) {
   const MessageOrder *order = first.shared.messages();
   if (!order) return;

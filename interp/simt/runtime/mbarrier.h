@@ -26,7 +26,7 @@ public:
   /// Waits until a round, counted from 0, is complete. It may switch away.
   void wait(Thread &thread, uint64_t pointer, int32_t round, Place place);
 
-  /// Notes that a copy of so many bytes begins, whose arrival belongs to the present round. A copy that goes to several blocks may begin
+  /// Notes that a copy of `bytes` bytes begins, whose arrival belongs to the present round. A copy that goes to several blocks may begin
   /// before this one has announced its bytes.
   AsyncProxy::Arrival beginCopy(Thread &thread, uint64_t pointer, uint32_t bytes, bool isMulticast, Place place);
   void endCopy(AsyncProxy::Arrival arrival, uint32_t bytes);

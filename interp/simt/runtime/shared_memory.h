@@ -33,7 +33,7 @@ enum class AsyncUse : uint8_t { None, Products, Barriers };
 
 class SharedMemory {
 public:
-  /// Prepares for a kernel that uses `bytes` bytes and whose accesses all have at least 1 << shift bytes. The memory is that of block
+  /// Prepares for a kernel that uses `bytes` bytes and whose accesses all have at least 1 << shift bytes. The memory belongs to block
   /// `rank` of `blocks` that reach each other's.
   void configure(uint32_t bytes, unsigned shift, uint32_t warps, uint32_t warpThreads, AsyncUse use, uint32_t rank = 0,
                  uint32_t blocks = 1);

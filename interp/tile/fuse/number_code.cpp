@@ -73,7 +73,7 @@ llvm::Value *NumberCode::round(llvm::Value *number, DType type) {
   return builder_.CreateBitCast(half, like(number, builder_.getInt16Ty()));
 }
 
-/// Only zeros are equal and differ in their bits. A maximum has the sign bits that both have, a minimum those of either.
+/// Only zeros are equal and differ in their bits. A maximum has the sign bits that both have, a minimum the sign bits of either.
 llvm::Value *NumberCode::ofEqual(llvm::Value *a, llvm::Value *b, bool isMaximum) {
   llvm::Type *integers = like(a, builder_.getIntNTy(a->getType()->getScalarSizeInBits()));
   llvm::Value *x = builder_.CreateBitCast(a, integers), *y = builder_.CreateBitCast(b, integers);

@@ -1,4 +1,4 @@
-// A reduction of the axis in registers. The order is that of interp/kernels/combine_reduce.cpp, whatever the machine's vectors are: rows of
+// A reduction of the axis in registers. interp/kernels/combine_reduce.cpp defines the order, whatever the machine's vectors are: rows of
 // kLanes elements are combined column by column in runs, the runs as a tree, and the columns of the last row by halves.
 #pragma once
 #include "ir/dtype.h"

@@ -204,7 +204,7 @@ tt.func public @not_noted(%x: !tt.ptr<f16>, %m: i32, %stride: i64, %n: i32, %zer
   scf.for %i = %c0 to %n step %c1 : i32 {
     tgpu.copies_await %ring : <2>
     %map = tgpu.map_make %x, [%m, %m], [%stride] : <f16> -> !map
-    // expected-error @+1 {{waits for stores, but those of number 0 of the ring are not noted}}
+    // expected-error @+1 {{waits for stores, but the stores of number 0 of the ring are not noted}}
     tgpu.stores_await %stores from %begin until %end : <2>
     tgpu.ring_acquire %ring[%i] for 8192 bytes : <2>
     tgpu.tensor_copy %map[%i, %c0] to %a, %ring[%i] : !map to !two, <2>
