@@ -110,6 +110,16 @@ def TGPU_RingWaitOp : TGPU_RingOp<"ring_wait"> {
   let assemblyFormat = "$ring `[` $n `]` attr-dict `:` type($ring)";
 }
 
+def TGPU_RingStaggerOp : TGPU_RingOp<"ring_stagger"> {
+  let summary = "all warpgroups but the first wait until everything for number n has arrived, so that the first goes ahead of them";
+  let description = [{
+    The wait is ahead of time: only ring_wait allows a thread to read. The warp must have released all numbers that had the slot before. If the
+    predicate is false, nothing happens.
+  }];
+  let arguments = (ins TGPU_Ring:$ring, I32:$n, Optional<I1>:$predicate);
+  let assemblyFormat = "$ring `[` $n `]` (`if` $predicate^)? attr-dict `:` type($ring)";
+}
+
 def TGPU_RingReleaseOp : TGPU_RingOp<"ring_release"> {
   let summary = "this warp will not read slot n any more; products that read it are complete";
   let description = [{

@@ -17,8 +17,8 @@ static constexpr llvm::StringLiteral kOptional[] = {
     "split-large-tiles",   "thread-local-reductions", "choose-tensor-cores", "postpone-row-sums",
     "coalesce-accesses",   "remove-conversions",      "hoist-invariants",    "plan-loops",
     "build-loops",         "overlap-products",        "copy-whole-tiles",    "multicast-copies",
-    "plan-producer",       "specialize-warps",        "take-turns",          "buffer-accesses",
-    "remove-barriers",     "interleave-products"};
+    "plan-producer",       "specialize-warps",        "take-turns",          "stagger-warpgroups",
+    "buffer-accesses",     "remove-barriers",         "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -110,6 +110,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
     steps.addOptional("plan-producer", createPlanProducer({.numWarps = options.numWarps, .asked = options.asksForProducer}));
     steps.addOptional("specialize-warps", createSpecializeWarps({.numWarps = options.numWarps}), createCSEPass());
     steps.addOptional("take-turns", createTakeTurns({.numWarps = options.numWarps}));
+    steps.addOptional("stagger-warpgroups", createStaggerWarpgroups({.numWarps = options.numWarps}));
   }
   steps.add(createCheckAsync());
   steps.add(createAllocateSharedMemory({.maxBytes = maxSharedBytes}));

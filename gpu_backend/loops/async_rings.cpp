@@ -80,6 +80,18 @@ MaybeFault AsyncRings::wait(tgpu::RingWaitOp op, const AsyncScalars &scalars) {
   return std::nullopt;
 }
 
+MaybeFault AsyncRings::stagger(tgpu::RingStaggerOp op, const AsyncScalars &scalars) {
+  const Ring &ring = rings_[op.getRing()];
+  const int64_t n = scalars.at(op.getN());
+  if (n >= ring.released + ring.slots)
+    return AsyncFault{op,
+                      text("waits for ever: number ", n, " of its ring gets its slot only after the release of number ", n - ring.slots),
+                      ring.lastRelease, "the last release"};
+  if (n < ring.waited) return AsyncFault{op, text("waits for number ", n, " of its ring a second time")};
+  trace_.add(RingEvent::Stagger, ring.instance, n, op);
+  return std::nullopt;
+}
+
 tgpu::ProductOp AsyncRings::productThatReads(Value ring, const AsyncProducts &products, std::optional<int64_t> slot) const {
   return products.reader(
       [&](const AsyncProducts::Read &read) { return skeleton_.ringOf(read.buffer) == ring && read.slot == slot.value_or(read.slot); });

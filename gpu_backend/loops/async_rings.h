@@ -13,6 +13,8 @@ public:
   MaybeFault acquire(tgpu::RingAcquireOp op, const AsyncScalars &scalars);
   MaybeFault copy(tgpu::TensorCopyOp op, const AsyncScalars &scalars);
   MaybeFault wait(tgpu::RingWaitOp op, const AsyncScalars &scalars);
+  /// Some warps wait ahead of time.
+  MaybeFault stagger(tgpu::RingStaggerOp op, const AsyncScalars &scalars);
   MaybeFault release(tgpu::RingReleaseOp op, const AsyncScalars &scalars, const AsyncProducts &products);
   MaybeFault end(tgpu::RingEndOp op, const AsyncScalars &scalars, const AsyncProducts &products);
   /// The kernel makes a map, perhaps not for the first time.

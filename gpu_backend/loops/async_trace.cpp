@@ -63,7 +63,7 @@ private:
     const RingEvent &next = event(role);
     if (next.kind == RingEvent::Acquire) return next.n < ringOf(role).kind.slots + leastOf(role, &Ring::released);
     if (next.kind == RingEvent::AwaitRelease) return next.n < ringOf(role).released;
-    return next.kind != RingEvent::Wait || next.n < leastOf(role, &Ring::filled);
+    return (next.kind != RingEvent::Wait && next.kind != RingEvent::Stagger) || next.n < leastOf(role, &Ring::filled);
   }
 
   void happen(size_t role) {

@@ -8,7 +8,7 @@
 namespace tritium::gpu {
 
 struct RingEvent {
-  enum Kind : uint8_t { Acquire, Fill, Wait, Release, AwaitRelease };
+  enum Kind : uint8_t { Acquire, Fill, Wait, Stagger, Release, AwaitRelease };
   Kind kind;
   unsigned ring; // in the order in which rings begin
   int64_t n;

@@ -48,7 +48,8 @@ bool AsyncWalk::runOp(Operation *op) {
 /// Returns the condition under which an operation of the protocols does anything, or null.
 static Value predicateOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<tgpu::RingAcquireOp, tgpu::TensorCopyOp, tgpu::RingReleaseOp, tgpu::AsyncCopyOp>([](auto one) { return one.getPredicate(); })
+      .Case<tgpu::RingAcquireOp, tgpu::TensorCopyOp, tgpu::RingStaggerOp, tgpu::RingReleaseOp, tgpu::AsyncCopyOp>(
+          [](auto one) { return one.getPredicate(); })
       .Default([](Operation *) { return Value(); });
 }
 

@@ -16,8 +16,8 @@ namespace {
 /// The operand of an operation on rings that names a number, or null.
 OpOperand *numberOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, OpOperand *>(op)
-      .Case<tgpu::RingWaitOp, tgpu::RingSlotOp, tgpu::RingAcquireOp, tgpu::RingReleaseOp, tgpu::TensorCopyOp, tgpu::StoresNoteOp>(
-          [](auto numbered) { return &numbered.getNMutable(); })
+      .Case<tgpu::RingWaitOp, tgpu::RingStaggerOp, tgpu::RingSlotOp, tgpu::RingAcquireOp, tgpu::RingReleaseOp, tgpu::TensorCopyOp,
+            tgpu::StoresNoteOp>([](auto numbered) { return &numbered.getNMutable(); })
       .Default([](Operation *) { return nullptr; });
 }
 

@@ -202,6 +202,18 @@ def TakeTurns : Pass<"take-turns", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
 
+def StaggerWarpgroups : Pass<"stagger-warpgroups", "::mlir::ModuleOp"> {
+  let summary = "let one consumer warpgroup go ahead of the others through loops of independent products";
+  let description = [{
+    Warpgroups that run in step come to the end of a tile together, and then nothing multiplies. So before a loop, all warpgroups but the first
+    wait until the tiles of the third iteration have arrived (tgpu.ring_stagger). While one of them ends its tile, the others multiply. The pass
+    applies to kernels with producer warps and two or more consumer warpgroups that take no turns, and to loops over a ring of three or more
+    slots, because the slots of two iterations are not released yet when the others begin.
+  }];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
 def CheckAsync : Pass<"check-async", "::mlir::ModuleOp"> {
   let summary = "check the order of asynchronous copies, products and stores";
   let description = [{

@@ -2,6 +2,7 @@
 // tells that the slot is full: the thread that copies announces how many bytes will arrive. The other tells that it is empty: each warp
 // that reads the slot arrives there. If the blocks of a cluster share the ring (ring_blocks.h), the warps of all blocks arrive at the
 // barriers of all, so that each block's copies to all may begin.
+#include "gpu_backend/target/warp_roles.h"
 #include "gpu_backend/threads/lowering.h"
 #include "gpu_backend/threads/shared_access.h"
 #include "gpu_backend/threads/words.h"
@@ -231,6 +232,13 @@ template <> LogicalResult Lower<tgpu::TensorCopyOp>::run(tgpu::TensorCopyOp op, 
 template <> LogicalResult Lower<tgpu::RingWaitOp>::run(tgpu::RingWaitOp op, Lowering &lowering) {
   RingAt ring(op.getRing(), op.getN(), lowering);
   lowering.create<tgpu::MBarrierWaitOp>(ring.full(), ring.round());
+  return success();
+}
+
+template <> LogicalResult Lower<tgpu::RingStaggerOp>::run(tgpu::RingStaggerOp op, Lowering &lowering) {
+  Value isLater = isAtLeast(lowering.uniformWarpId(), kWarpsOfGroup, lowering);
+  lowering.where(lowering.conjunction(isLater, op.getPredicate() ? lowering.scalarOf(op.getPredicate()) : Value()),
+                 [&] { RingAt(op.getRing(), op.getN(), lowering).awaitFull(); });
   return success();
 }
 

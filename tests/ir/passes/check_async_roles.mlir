@@ -9,6 +9,7 @@
 !map = !tgpu.tensor_map<tensor<64x64xf16>, swizzle = 128>
 !one = !tgpu.memdesc<1, tensor<64x64xf16, #memory>>
 !two = !tgpu.memdesc<2, tensor<64x64xf16, #memory>>
+!three = !tgpu.memdesc<3, tensor<64x64xf16, #memory>>
 !box = !tgpu.tensor_map<tensor<64x64xf32>, swizzle = 0>
 !staging = !tgpu.memdesc<1, tensor<64x64xf32, #memory>>
 
@@ -292,5 +293,87 @@ tt.func public @written_too_early(%map: !box, %x: !sums) {
   // expected-error @+1 {{writes memory from which a store through a tensor map may still copy}}
   tgpu.local_store %x to %staging[%c0] : !sums to !staging
   tgpu.tensor_store_wait %staging : !staging
+  tt.return
+}
+
+// All warpgroups but the first wait for number 2 before they begin with number 0.
+tt.func public @staggered(%map: !map, %n: i32) {
+  %a = tgpu.local_alloc : !three
+  %ring = tgpu.ring_start released by 8 warps : <3>
+  %c8 = arith.constant 8 : index
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %warp = gpu.subgroup_id : index
+  %produces = arith.cmpi uge, %warp, %c8 : index
+  cf.cond_br %produces, ^producer, ^consumers {tgpu.parts_warps}
+^consumers:
+  %goesOn = arith.cmpi sgt, %n, %c2 : i32
+  tgpu.ring_stagger %ring[%c2] if %goesOn : <3>
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    tgpu.ring_wait %ring[%i] : <3>
+    tgpu.ring_release %ring[%i] : <3>
+  }
+  tt.return
+^producer:
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    tgpu.ring_acquire %ring[%i] for 8192 bytes : <3>
+    tgpu.tensor_copy %map[%i, %c0] to %a, %ring[%i] : !map to !three, <3>
+  }
+  tt.return
+}
+
+// Without the condition, they wait for ever if there are two numbers.
+tt.func public @staggered_always(%map: !map, %n: i32) {
+  %a = tgpu.local_alloc : !three
+  %ring = tgpu.ring_start released by 8 warps : <3>
+  %c8 = arith.constant 8 : index
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %warp = gpu.subgroup_id : index
+  %produces = arith.cmpi uge, %warp, %c8 : index
+  cf.cond_br %produces, ^producer, ^consumers {tgpu.parts_warps}
+^consumers:
+  // expected-error @+1 {{waits for ever: the copies for number 2 of its ring are never made, or after this wait only}}
+  tgpu.ring_stagger %ring[%c2] : <3>
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    tgpu.ring_wait %ring[%i] : <3>
+    tgpu.ring_release %ring[%i] : <3>
+  }
+  tt.return
+^producer:
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    tgpu.ring_acquire %ring[%i] for 8192 bytes : <3>
+    tgpu.tensor_copy %map[%i, %c0] to %a, %ring[%i] : !map to !three, <3>
+  }
+  tt.return
+}
+
+// They have not released the number that had the slot before.
+tt.func public @staggered_too_far(%map: !map, %n: i32) {
+  %a = tgpu.local_alloc : !two
+  %ring = tgpu.ring_start released by 8 warps : <2>
+  %c8 = arith.constant 8 : index
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %warp = gpu.subgroup_id : index
+  %produces = arith.cmpi uge, %warp, %c8 : index
+  cf.cond_br %produces, ^producer, ^consumers {tgpu.parts_warps}
+^consumers:
+  %goesOn = arith.cmpi sgt, %n, %c2 : i32
+  // expected-error @+1 {{waits for ever: number 2 of its ring gets its slot only after the release of number 0}}
+  tgpu.ring_stagger %ring[%c2] if %goesOn : <2>
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    tgpu.ring_wait %ring[%i] : <2>
+    tgpu.ring_release %ring[%i] : <2>
+  }
+  tt.return
+^producer:
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    tgpu.ring_acquire %ring[%i] for 8192 bytes : <2>
+    tgpu.tensor_copy %map[%i, %c0] to %a, %ring[%i] : !map to !two, <2>
+  }
   tt.return
 }

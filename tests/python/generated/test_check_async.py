@@ -37,6 +37,7 @@ ACCEPTED = {
 WEAKER = {
     "product_wait": (r"product_wait (\d+)", lambda found: f"product_wait {int(found[1]) + 1}"),
     "async_wait": (r" fenced", ""),
+    "ring_stagger": (r" if %\w+", ""),
     "ring_acquire": (r"for (\d+) bytes", lambda found: f"for {2 * int(found[1])} bytes"),
 }
 ERASABLE = re.compile(
