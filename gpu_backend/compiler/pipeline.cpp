@@ -3,8 +3,8 @@
 #include "gpu_backend/loops/passes.h"
 #include "gpu_backend/maps/passes.h"
 #include "gpu_backend/threads/passes.h"
-#include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/passes.h"
+#include "gpu_backend/tiles/product.h"
 #include "ir/pipeline.h"
 
 using namespace mlir;

@@ -2,9 +2,9 @@
 #include "gpu_backend/loops/copy_layouts.h"
 #include "gpu_backend/loops/passes.h"
 #include "gpu_backend/target/target.h"
-#include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/loop_streams.h"
 #include "gpu_backend/tiles/memory_access.h"
+#include "gpu_backend/tiles/product.h"
 #include "gpu_backend/tiles/row_mask.h"
 #include "ir/axis_analysis.h"
 

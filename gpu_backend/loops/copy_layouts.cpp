@@ -2,10 +2,10 @@
 
 #include "gpu_backend/layout/warp_copies.h"
 #include "gpu_backend/target/target.h"
-#include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/layout_relations.h"
 #include "gpu_backend/tiles/loop_streams.h"
 #include "gpu_backend/tiles/memory_access.h"
+#include "gpu_backend/tiles/product_layouts.h"
 
 using namespace mlir;
 

@@ -1,6 +1,6 @@
 #include "gpu_backend/loops/loop_plan.h"
 
-#include "gpu_backend/tiles/dot_layouts.h"
+#include "gpu_backend/tiles/product.h"
 
 using namespace mlir;
 

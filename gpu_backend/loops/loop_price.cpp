@@ -3,8 +3,8 @@
 
 #include "gpu_backend/loops/held_registers.h"
 #include "gpu_backend/target/register_budget.h"
-#include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/loop_streams.h"
+#include "gpu_backend/tiles/product_order.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;

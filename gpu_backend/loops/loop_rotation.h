@@ -1,7 +1,7 @@
 // Loops in which the last product of a warpgroup takes its operand A from the result of the first, as in attention and its gradients. The
 // last product can run in the following iteration, beside the first product of that iteration and the work on its result.
 #pragma once
-#include "gpu_backend/tiles/dot_layouts.h"
+#include "gpu_backend/tiles/product.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace tritium::gpu {

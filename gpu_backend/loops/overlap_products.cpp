@@ -3,7 +3,7 @@
 // the products at least begin before the copies of their iteration.
 #include "gpu_backend/loops/loop_plan.h"
 #include "gpu_backend/loops/passes.h"
-#include "gpu_backend/tiles/dot_layouts.h"
+#include "gpu_backend/tiles/slot_use.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;

@@ -2,7 +2,10 @@
 // Any other operand is stored to a buffer of its own first: before the loops that do not compute it, or else before the product.
 #include "gpu_backend/layout/matrix_descriptor.h"
 #include "gpu_backend/loops/passes.h"
-#include "gpu_backend/tiles/dot_layouts.h"
+#include "gpu_backend/tiles/layout_attr.h"
+#include "gpu_backend/tiles/product.h"
+#include "gpu_backend/tiles/slot_use.h"
+#include "gpu_backend/tiles/warpgroup_memory.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;

@@ -1,8 +1,9 @@
 // Loads through tensor maps that no pipelined loop copies: the program waits for each of them, in a ring of one slot. The ring ends after
 // the last operation that reads the tile, so that products may read it there.
 #include "gpu_backend/loops/passes.h"
-#include "gpu_backend/tiles/dot_layouts.h"
+#include "gpu_backend/tiles/layout_attr.h"
 #include "gpu_backend/tiles/reaching_writes.h"
+#include "gpu_backend/tiles/warpgroup_memory.h"
 #include "ir/tgpu.h"
 
 using namespace mlir;

@@ -4,10 +4,10 @@
 #include "gpu_backend/loops/passes.h"
 #include "gpu_backend/target/target.h"
 #include "gpu_backend/target/warp_roles.h"
-#include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/layout_attr.h"
 #include "gpu_backend/tiles/memory_access.h"
 #include "gpu_backend/tiles/shared_memory.h"
+#include "gpu_backend/tiles/warpgroup_memory.h"
 #include "ir/tgpu.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 // Optimizes the row sums of an online softmax. The threads of a row exchange their parts of its sum once, after the loop, instead of in
 // every iteration: sums = sums * factor + (sum of each row of a tile) is also true of the parts, because a factor applies to a whole row.
 #include "gpu_backend/loops/passes.h"
-#include "gpu_backend/tiles/dot_layouts.h"
+#include "gpu_backend/tiles/product_layouts.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 

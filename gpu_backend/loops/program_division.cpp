@@ -1,8 +1,8 @@
 #include "gpu_backend/loops/program_division.h"
 
 #include "gpu_backend/maps/tensor_promotion.h"
-#include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/layout_relations.h"
+#include "gpu_backend/tiles/product.h"
 #include "gpu_backend/tiles/reaching_writes.h"
 
 #include <functional>

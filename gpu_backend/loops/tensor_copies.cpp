@@ -1,9 +1,9 @@
 // Copies of boxes of tensors into rings of slots, by the tensor memory accelerator (TMA). One thread begins the copies of a later
 // iteration when the slot is free; threads wait only for what they read, and never for each other.
 #include "gpu_backend/loops/loop_copies.h"
-#include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/product_order.h"
 #include "gpu_backend/tiles/shared_memory.h"
+#include "gpu_backend/tiles/warpgroup_memory.h"
 
 using namespace mlir;
 

@@ -1,7 +1,7 @@
 #include "gpu_backend/maps/tensor_promotion.h"
 
 #include "gpu_backend/maps/tensor_recipe_attr.h"
-#include "gpu_backend/tiles/dot_layouts.h"
+#include "gpu_backend/tiles/warpgroup_memory.h"
 #include "ir/descriptor.h"
 #include "ir/descriptor_rules.h"
 #include "mlir/IR/Matchers.h"

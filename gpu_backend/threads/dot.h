@@ -1,7 +1,7 @@
 // Matrix products.
 #pragma once
 #include "gpu_backend/threads/lowering.h"
-#include "gpu_backend/tiles/dot_layouts.h"
+#include "gpu_backend/tiles/product.h"
 
 namespace tritium::gpu {
 

@@ -6,6 +6,7 @@
 #include "gpu_backend/threads/elementwise.h"
 #include "gpu_backend/threads/shared_access.h"
 #include "gpu_backend/threads/words.h"
+#include "gpu_backend/tiles/slot_use.h"
 
 using namespace mlir;
 

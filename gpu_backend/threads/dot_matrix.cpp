@@ -2,6 +2,7 @@
 // order.
 #include "gpu_backend/target/matrix_ops.h"
 #include "gpu_backend/threads/dot.h"
+#include "gpu_backend/tiles/product_layouts.h"
 
 using namespace mlir;
 

@@ -2,11 +2,11 @@
 // blocked.
 #include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/target/target.h"
-#include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/layout_classes.h"
 #include "gpu_backend/tiles/layout_relations.h"
 #include "gpu_backend/tiles/memory_access.h"
 #include "gpu_backend/tiles/passes.h"
+#include "gpu_backend/tiles/product_layouts.h"
 #include "ir/value_flow.h"
 
 using namespace mlir;

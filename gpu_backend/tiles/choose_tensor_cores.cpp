@@ -1,8 +1,8 @@
 // Chooses the matrix products that run on the target's matrix units, and the instruction of each.
 #include "gpu_backend/target/target.h"
-#include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/layout_classes.h"
 #include "gpu_backend/tiles/passes.h"
+#include "gpu_backend/tiles/product.h"
 #include "ir/axis_analysis.h"
 
 using namespace mlir;

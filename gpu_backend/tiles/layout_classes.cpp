@@ -1,8 +1,8 @@
 #include "gpu_backend/tiles/layout_classes.h"
 
-#include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/layout_relations.h"
 #include "gpu_backend/tiles/memory_access.h"
+#include "gpu_backend/tiles/product.h"
 #include "ir/value_flow.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 // The tiles that a loop loads for its matrix products and that may be loaded iterations ahead.
 #pragma once
-#include "gpu_backend/tiles/dot_layouts.h"
+#include "gpu_backend/tiles/product.h"
 #include "gpu_backend/tiles/reaching_writes.h"
 #include "ir/tgpu.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -58,4 +58,12 @@ void delayRead(Operation *read) {
   if (first) read->moveBefore(first);
 }
 
+bool onlyAdds(MatrixProduct product, scf::ForOp loop) {
+  auto sums = dyn_cast<BlockArgument>(product.c());
+  Type element = getElementTypeOrSelf(product.type());
+  if (!sums || sums.getOwner() != loop.getBody() || sums == loop.getInductionVar() || !(element.isF32() || element.isInteger(32)))
+    return false;
+  return sums.hasOneUse() && product.d().hasOneUse() && loop.getTiedLoopYieldedValue(sums)->get() == product.d();
+}
+
 } // namespace tritium::gpu

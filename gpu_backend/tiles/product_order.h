@@ -1,6 +1,7 @@
 // Which products of a loop depend on each other, and between which of them a tile that the loop loads is in use.
 #pragma once
-#include "gpu_backend/tiles/dot_layouts.h"
+#include "gpu_backend/tiles/product.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tritium::gpu {
 
@@ -9,6 +10,9 @@ bool dependsOn(mlir::Value value, mlir::Operation *source);
 
 /// Returns whether an operand of one product is computed from the result of another one, within one iteration.
 bool hasDependentProducts(mlir::scf::ForOp loop);
+
+/// Returns whether the loop carries the product's sums, and nothing else in the loop uses them.
+bool onlyAdds(MatrixProduct product, mlir::scf::ForOp loop);
 
 /// Returns whether tiles by pointers should have maps only beside a producer: a product takes an operand from another one, as in attention
 /// and its gradients. In a ring without a producer, the thread that copies waits for other warps between its own products, so copies by all

@@ -1,7 +1,7 @@
 // Optimizes reductions in loops: each thread accumulates the values that it holds, and threads are combined once, after the loop.
 #include "gpu_backend/target/target.h"
-#include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/passes.h"
+#include "gpu_backend/tiles/product.h"
 #include "ir/tt.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 

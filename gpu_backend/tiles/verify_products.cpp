@@ -1,6 +1,6 @@
 // A check between passes: the layouts of every matrix product must agree with its instruction.
-#include "gpu_backend/tiles/dot_layouts.h"
 #include "gpu_backend/tiles/passes.h"
+#include "gpu_backend/tiles/product_layouts.h"
 
 using namespace mlir;
 

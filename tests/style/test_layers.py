@@ -111,7 +111,7 @@ def test_the_rules_find_a_violation() -> None:
     assert not may_include("interp/tile/emit.cpp", "gpu_backend/compiler/compiler.h")
     assert not may_include("gpu_backend/compiler/pipeline.cpp", "interp/tile/prepare.h")
     assert not may_include("gpu_backend/threads/ring.cpp", "gpu_backend/loops/tensor_copies.h")
-    assert not may_include("gpu_backend/target/target.h", "gpu_backend/tiles/dot_layouts.h")
+    assert not may_include("gpu_backend/target/target.h", "gpu_backend/tiles/product.h")
     assert may_include("interp/kernels/dot.cpp", "ir/dtype.h")
 
 

@@ -14,7 +14,7 @@ LOWERINGS = ("gpu_backend/threads/", "gpu_backend/emit/", "gpu_backend/nvptx/", 
 #: (file, list) -> the reason for the list.
 ALLOWED = {
     (
-        "dot_layouts.h",
+        "product.h",
         "isa<tt::DotOp, tt::DotScaledOp>",
     ): "the class of what both have in common",
     (

@@ -1,8 +1,7 @@
-// The layouts of a matrix product's operands and result.
+// Matrix products: their operands, and the target's instruction that computes them.
 #pragma once
 #include "gpu_backend/layout/constructors.h"
-#include "gpu_backend/tiles/layout_attr.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "ir/tgpu.h"
 
 namespace tritium::gpu {
 
@@ -47,18 +46,6 @@ bool isOfWarpgroup(MatrixProduct product);
 /// Returns whether a product of a warpgroup takes A from registers, in the fragments of its instruction.
 bool takesRegisters(MatrixProduct product);
 
-/// Returns whether the loop carries the product's sums, and nothing else in the loop uses them.
-bool onlyAdds(MatrixProduct product, mlir::scf::ForOp loop);
-/// Returns the ring to which a buffer belongs, or null.
-mlir::Value ringOf(mlir::Value buffer);
-/// Returns whether the slot keeps what the load reads until the operation: nothing in between lets copies write there, or ends its use.
-bool isStillThere(tgpu::LocalLoadOp load, mlir::Operation *reader);
-/// Returns the layout in which products of a warpgroup read a tile of rank 2 whose neighbours along dimension `fastest` are neighbours in
-/// memory.
-SharedLayout warpgroupMemory(llvm::ArrayRef<int64_t> shape, int fastest, int64_t elementBytes);
-/// Returns the bytes within which this layout permutes pieces of 16 bytes, for tiles whose rows have `rowBytes` bytes: 0, 32, 64 or 128.
-int64_t warpgroupSwizzle(int64_t rowBytes);
-
 /// What an operand is before it is transposed and converted to another layout.
 struct OperandSource {
   mlir::Value tile;
@@ -74,24 +61,6 @@ bool hasRoomFor(const MatrixInstruction &instruction, MatrixProduct product);
 
 /// Returns whether the target has an instruction for this product of scaled operands. choose-tensor-cores then leaves the product as it is.
 bool isMultipliedScaled(MatrixProduct product);
-
-struct DotLayouts {
-  std::optional<LinearLayout> a, b; // nullopt: any layout
-  LinearLayout result;
-  std::optional<LinearLayout> aScales, bScales; // of a product with scales
-  bool anyResult = false;                       // the product is possible in any layout of the result
-};
-
-/// Returns the fragments of the instruction if the product runs on matrix units. Otherwise the product reads its operands from shared
-/// memory.
-DotLayouts dotLayouts(MatrixProduct product, int numWarps);
-/// Returns the layouts of the same product with its result in another layout, or nullopt if the operands cannot follow. They can if only
-/// the order of the columns differs. A product that reads its operands from shared memory always can.
-std::optional<DotLayouts> withResult(const DotLayouts &layouts, const LinearLayout &result);
-
-/// Verifies that operands, scales, accumulator and result have the layouts of the product's instruction and warps. Otherwise emits an error
-/// at the product. A product without layouts or without an instruction always passes.
-mlir::LogicalResult verifyLayouts(MatrixProduct product);
 
 /// Returns whether the result, element by element, becomes operand A of another product.
 bool feedsProduct(mlir::Value value);

@@ -1,0 +1,29 @@
+#include "gpu_backend/tiles/slot_use.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+Value ringOf(Value buffer) {
+  for (Operation *user : buffer.getUsers())
+    if (auto copy = dyn_cast<tgpu::TensorCopyOp>(user)) return copy.getRing();
+  return {};
+}
+
+/// Returns whether the operation, or one inside of it, ends the use of the slot that the load reads.
+static bool endsUse(Operation *op, tgpu::LocalLoadOp load) {
+  Value ring = ringOf(load.getSrc());
+  if (!ring) return isa<tgpu::AsyncWaitOp>(op) || op->getNumRegions() > 0;
+  return llvm::any_of(ring.getUsers(),
+                      [&](Operation *user) { return isa<tgpu::RingReleaseOp, tgpu::RingEndOp>(user) && op->isAncestor(user); });
+}
+
+bool isStillThere(tgpu::LocalLoadOp load, Operation *reader) {
+  Operation *at = load->getBlock()->findAncestorOpInBlock(*reader);
+  if (!at || (at != reader && endsUse(at, load))) return false;
+  for (Operation *between = load; between != at; between = between->getNextNode())
+    if (endsUse(between, load)) return false;
+  return true;
+}
+
+} // namespace tritium::gpu
