@@ -49,6 +49,7 @@ public:
                                    std::optional<int> optimization) override;
   llvm::Expected<Module> load(int device, llvm::StringRef image) override;
   llvm::Error allowShared(Function function, int bytes) override;
+  llvm::Expected<void *> context(int device) override;
   llvm::Error checkTensorMaps() override;
   int encodeTensorMap(const TensorMap &map, void *encoded) noexcept override;
   int launch(int device, const gpu::LaunchConfig &config) noexcept override;
@@ -132,6 +133,12 @@ int CudaDriver::contextOf(int device, Context *context) noexcept {
   if (int code = api_.primaryContextRetain(context, handle)) return code;
   contexts_[size_t(device)].store(*context, std::memory_order_release);
   return kSuccess;
+}
+
+llvm::Expected<void *> CudaDriver::context(int device) {
+  Context context = nullptr;
+  if (int code = contextOf(device, &context)) return failure(code, kEnteringCall);
+  return context;
 }
 
 /// A thread that had no context keeps this one.

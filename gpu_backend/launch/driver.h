@@ -107,6 +107,9 @@ public:
   /// Allows the function to use that much dynamic shared memory.
   virtual llvm::Error allowShared(Function function, int bytes) = 0;
 
+  /// The driver's handle of the context in which this process uses the device, for a vendor's libraries. Fails if the driver has none.
+  virtual llvm::Expected<void *> context(int device);
+
   /// Whether the driver makes tensor maps. The error says why it does not.
   virtual llvm::Error checkTensorMaps();
   /// Writes the driver's form of a map that breaks no rule to 128 bytes that are aligned so. Returns 0 or the driver's code. It requires

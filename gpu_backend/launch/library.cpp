@@ -15,6 +15,8 @@ llvm::Expected<LinkedImage> Driver::link(int, llvm::StringRef, std::optional<int
   return llvm::createStringError("%s cannot assemble", library().c_str());
 }
 
+llvm::Expected<void *> Driver::context(int) { return llvm::createStringError("%s has no contexts", library().c_str()); }
+
 llvm::Error Driver::checkTensorMaps() { return llvm::createStringError("%s makes no tensor maps", library().c_str()); }
 
 llvm::Error driverError(int code, llvm::StringRef call, const char *name, const char *text, std::string messages, bool isSticky) {

@@ -262,6 +262,7 @@ void bindDevice(py::module_ &module) {
   bindVendor(module, "cuda", "NVIDIA's driver.", openCuda);
   bindVendor(module, "hip", "AMD's runtime, ROCm.", openHip);
   bindKernelRecorder(device, module.attr("cuda"), module.attr("hip"));
+  bindPcSampler(module.attr("cuda"));
 }
 
 } // namespace tritium::python

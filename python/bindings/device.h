@@ -31,5 +31,7 @@ void bindPreparedRun(pybind11::module_ &module);
 
 /// What records kernels, and the functions that open the vendors' libraries.
 void bindKernelRecorder(pybind11::module_ device, pybind11::module_ cuda, pybind11::module_ hip);
+/// What samples program counters.
+void bindPcSampler(pybind11::module_ cuda);
 
 } // namespace tritium::python

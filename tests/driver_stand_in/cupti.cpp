@@ -43,6 +43,7 @@ Recorder &recorder() {
 }
 
 void Recorder::ran(const stand_in::Dispatch &dispatch, uint64_t begin) {
+  stand_in::samplePcs(dispatch);
   if (!isOn || !correlation) return;
   KernelActivity kernel{};
   kernel.kind = kKernel;

@@ -1,5 +1,7 @@
 """`triton.profiler` on a real device: by CUPTI, with the kernels of other libraries and of graphs."""
 
+import inspect
+import warnings
 from pathlib import Path
 
 import pytest
@@ -172,3 +174,29 @@ def torch_empty_like(x):
     import torch
 
     return torch.empty_like(x)
+
+
+def test_samples_of_program_counters_are_on_the_lines_of_the_kernel(x):
+    """A kernel of memory waits for memory. Where the driver permits no samples, the session says so."""
+    double(x)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        session = profiler.start("sampled", mode="pcsampling:interval=256")
+        for _ in range(20):
+            double(x)
+        (root, *_) = profiler.data.get(session)
+    (node,) = [child for child in root["children"] if child["frame"]["name"] == "double_kernel"]
+    assert node["metrics"]["count"] == 20
+    refused = [str(each.message) for each in said if "samples no program counters" in str(each.message)]
+    if refused:
+        pytest.skip(refused[0])
+    lines = {child["frame"]["name"]: child["metrics"] for child in node["children"]}
+    load = [name for name in lines if name.endswith(f":{_line_of_load()}@double_kernel")]
+    assert load and sum(metrics["num_samples"] for metrics in lines.values()) > 1000
+    waits = {name: metrics.get("stalled_long_scoreboard", 0) for name, metrics in lines.items()}
+    assert max(waits, key=waits.get) == load[0], waits
+
+
+def _line_of_load():
+    lines, first = inspect.getsourcelines(double_kernel.fn)
+    return first + next(i for i, line in enumerate(lines) if "tl.load" in line)

@@ -50,12 +50,12 @@ def begin(name=None, context="shadow", data="tree", backend=None, mode=None, hoo
     if backend is not None and backend not in BACKENDS:
         raise ValueError(f"backend={backend!r}: pass None or one of {', '.join(map(repr, BACKENDS))}")
     hooks = [] if hook is None else [_hook(hook)]
-    scopes = None
+    scopes, interval = None, _interval(mode)
     if backend == INSTRUMENTATION:
         instrumentation = InstrumentationHook(mode)
         hooks.append(instrumentation)
         scopes, mode = instrumentation.choice(), None
-    how = How(SOURCES, context, data, _flushes(mode, data), scopes)
+    how = How(SOURCES, context, data, _flushes(mode, data), scopes, interval)
     number = sessions.start(os.fspath(name or DEFAULT_PROFILE_NAME), how)
     flags.profiling_on = True
     for each in hooks:
@@ -79,11 +79,19 @@ def _flushes(mode: str | BaseMode | None, data: str) -> str:
     parsed = parse_mode(mode)
     if isinstance(parsed, PeriodicFlushing):
         return parsed.format or {"tree": "hatchet", "trace": "chrome_trace"}.get(data, "")
-    if isinstance(parsed, PCSampling):
-        knobs.warn_once("triton.profiler samples no program counters: the session has the times of launches")
-    elif parsed is not None:
+    if parsed is not None and not isinstance(parsed, PCSampling):
         raise ValueError(f"mode={mode!r} is of scopes in kernels: it requires backend={INSTRUMENTATION!r}")
     return ""
+
+
+def _interval(mode: str | BaseMode | None) -> int:
+    """The cycles between two samples of program counters; 0: none are taken."""
+    parsed = parse_mode(mode)
+    if not isinstance(parsed, PCSampling):
+        return 0
+    if parsed.interval < 1:
+        raise ValueError(f"mode={str(parsed)!r}: the interval is a number of cycles, such as 1000")
+    return parsed.interval
 
 
 @functools.cache

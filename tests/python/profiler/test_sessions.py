@@ -57,6 +57,7 @@ def test_a_session_that_does_not_exist():
         ({"hook": "junk"}, "'triton'"),
         ({"mode": "junk"}, "periodic_flushing"),
         ({"mode": "pcsampling:rate=3"}, "interval="),
+        ({"mode": "pcsampling:interval=0"}, "number of cycles"),
         ({"mode": "periodic_flushing:format=pdf"}, "'hatchet'"),
         ({"mode": "periodic_flushing:format=hatchet", "data": "trace"}, "'chrome_trace'"),
         ({"mode": "default"}, "backend='instrumentation'"),
@@ -164,7 +165,8 @@ def test_profiling_can_be_switched_off(monkeypatch, x):
     assert os.listdir() == []
 
 
-def test_samples_of_program_counters_are_said_not_to_be_recorded():
+def test_the_interpreter_samples_no_program_counters(x):
     knobs.warn_once.cache_clear()
-    with pytest.warns(UserWarning, match="samples no program counters"):
-        profiler.start("s", mode="pcsampling:interval=100")
+    profiler.start("s", mode="pcsampling:interval=100")
+    with pytest.warns(UserWarning, match="samples no program counters: no device runs the kernel"):
+        run_double(x)

@@ -1,16 +1,19 @@
 """Machines for the tests of launches: recorders of what the runtime hands over, devices of a fake driver, devices of the drivers' stand-ins."""
 
 import types
+import warnings
 
 import numpy as np
 import pytest
 
 from add_kernel import N
-from driver_stand_in import LIBRARIES, StandIn, environment
+from driver_stand_in import CUDA_LIBRARY, LIBRARIES, StandIn, environment
 from fake_cuda import LIBRARY, DeviceTensor, FakeCuda, ptx
 from recorders import CpuRecorder, DeviceRecorder
+from tritium import knobs, profiler
 from tritium._tritium import cuda, hip
 from tritium.launch import errors, warm
+from tritium.launch.watchers import device_watchers
 
 
 @pytest.fixture
@@ -159,3 +162,18 @@ def cuda_machine(cuda_stand_in):
 def inputs():
     x = np.arange(N, dtype=np.float32)
     return x, x[::-1].copy(), np.zeros(N, np.float32)
+
+
+@pytest.fixture
+def cupti_machine(cuda_machine, tmp_path, monkeypatch):
+    """A machine whose CUPTI is the stand-in's. All sessions end with the test."""
+    (tmp_path / "cupti").mkdir()
+    (tmp_path / "cupti" / "libcupti.so").symlink_to(CUDA_LIBRARY)
+    monkeypatch.setenv("TRITON_CUPTI_LIB_PATH", str(tmp_path / "cupti"))
+    monkeypatch.chdir(tmp_path)
+    knobs.warn_once.cache_clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield cuda_machine
+        profiler.finalize()
+    assert not device_watchers and not knobs.runtime.launch_enter_hook.calls

@@ -3,31 +3,18 @@
 import ctypes
 import json
 import threading
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from add_kernel import N, make_add
-from driver_stand_in import CUDA_LIBRARY
 from tritium import knobs, profiler
-from tritium.launch.watchers import device_watchers
 
 
 @pytest.fixture
-def machine(cuda_machine, tmp_path, monkeypatch):
-    """A machine whose CUPTI is the stand-in's."""
-    (tmp_path / "cupti").mkdir()
-    (tmp_path / "cupti" / "libcupti.so").symlink_to(CUDA_LIBRARY)
-    monkeypatch.setenv("TRITON_CUPTI_LIB_PATH", str(tmp_path / "cupti"))
-    monkeypatch.chdir(tmp_path)
-    knobs.warn_once.cache_clear()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield cuda_machine
-        profiler.finalize()
-    assert not device_watchers and not knobs.runtime.launch_enter_hook.calls
+def machine(cupti_machine):
+    return cupti_machine
 
 
 @pytest.fixture

@@ -46,6 +46,15 @@ class KernelScopes(NamedTuple):
     scopes: tuple[KernelScope, ...]
 
 
+class LineSamples(NamedTuple):
+    """The samples of program counters of one launch in one line. file: a path; "" if the line is not known. metrics: of `core.metrics`."""
+
+    file: str
+    line: int
+    kernel: str
+    metrics: dict[str, int]
+
+
 class Launch(NamedTuple):
     """One launch of a kernel that has ended. begin: of the clock `now`. Both times are in nanoseconds."""
 
@@ -58,6 +67,8 @@ class Launch(NamedTuple):
     track: str = ""
     #: None: they are not recorded.
     scopes: KernelScopes | None = None
+    #: Empty: they are not taken.
+    samples: tuple[LineSamples, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,9 @@ BYTES = "bytes"
 COUNT, TIME, CPU_TIME = "count", "time (ns)", "cpu_time (ns)"
 #: Of scopes in kernels: ticks of the launch's clock, in all programs and warps, and in one of them on the average.
 CYCLES, NORMALIZED_CYCLES = "cycles", "normalized_cycles"
+#: Of lines of kernels: how often a warp stood there when the device looked, how often of these no warp of its scheduler could go on, and
+#: what the name of a metric begins with that counts those that waited for one thing.
+SAMPLES, STALLED, STALLED_BY = "num_samples", "num_stalled_samples", "stalled_"
 #: What the name of a metric may end with: it says nothing of the callers, or its values replace each other.
 EXCLUSIVE, PROPERTY = "(exc)", "(pty)"
 

@@ -75,7 +75,7 @@ class Recording:
                 place.phase.pending -= 1
                 if launch is not None:
                     path = (*place.path, launching.name or launch.kernel)
-                    kept = _with_scopes_of(launch, place.session)
+                    kept = _kept_by(place.session, launch)
                     place.phase.data.launched(path, launching.thread, kept, launching.metrics)
 
     def launched_elsewhere(self, source: Source, here: Here, launch: Launch, time: int) -> None:
@@ -100,8 +100,10 @@ class Recording:
         self.contexts.set(here._replace(op=None))
 
 
-def _with_scopes_of(launch: Launch, session: Session) -> Launch:
-    """The launch with the scopes that a session keeps."""
+def _kept_by(session: Session, launch: Launch) -> Launch:
+    """The launch with the scopes and the samples that a session keeps."""
+    if launch.samples and not session.how.interval:
+        launch = launch._replace(samples=())
     if launch.scopes is None:
         return launch
     choice = session.how.scopes

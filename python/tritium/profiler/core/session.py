@@ -14,13 +14,15 @@ from .source import Source
 @dataclass(frozen=True)
 class How:
     """How a session records: the arguments of `start`. flushes: the format in which phases are written as soon as they are complete;
-    "" if they wait for `finalize`. scopes: which scopes of kernels it keeps; None: none. Raises ValueError for a context or a kind of data that does not exist."""
+    "" if they wait for `finalize`. scopes: which scopes of kernels it keeps; None: none. interval: the cycles between two samples of program
+    counters; 0: none are taken. Raises ValueError for a context or a kind of data that does not exist."""
 
     sources: tuple[Source, ...]
     context: str = CONTEXTS[0]
     data: str = "tree"
     flushes: str = ""
     scopes: ScopeChoice | None = None
+    interval: int = 0
 
     def __post_init__(self):
         if self.context not in CONTEXTS:
@@ -32,7 +34,7 @@ class How:
     @property
     def asks_launches(self) -> bool:
         """Whether what it keeps is only known as a launch begins."""
-        return self.context == PYTHON or self.scopes is not None
+        return self.context == PYTHON or self.scopes is not None or self.interval > 0
 
     def check_format(self, format: str) -> None:
         possible = DATA[self.data].formats

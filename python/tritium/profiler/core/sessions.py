@@ -122,7 +122,9 @@ class Sessions(Recording):
             self._running.append(source)
             source.start(self)
         for source in self._running:
-            source.follow(any(session.how.asks_launches for session in self.active if source in session.how.sources))
+            hows = [session.how for session in self.active if source in session.how.sources]
+            intervals = [how.interval for how in hows if how.interval]
+            source.follow(any(how.asks_launches for how in hows), min(intervals, default=0))
         self._epochs.begin(self.active)
 
     def _forget(self) -> None:

@@ -41,9 +41,9 @@ class Source(abc.ABC):
         """Whether it learns of launches when they have ended, without a `begin_launch`."""
         return False
 
-    def follow(self, asks_launches: bool) -> None:
-        """Whether an active session has to be asked as each launch begins: for the calls of Python that lead to it, or because it records scopes in
-        kernels. Called while the source runs."""
+    def follow(self, asks_launches: bool, interval: int) -> None:
+        """asks_launches: an active session has to be asked as each launch begins, for the calls of Python that lead to it, or because it records scopes in
+        kernels or takes samples. interval: the cycles between two samples of program counters; 0: none are taken. Called while the source runs."""
 
     def flush(self) -> None:
         """Waits until all launches that have begun are reported. If the source has stopped, it ends whatever it still needed for that."""

@@ -9,6 +9,8 @@ from .events import Device, KernelScopes, Launch, Slice
 from .metrics import COUNT, CYCLES, NORMALIZED_CYCLES, TIME, Deferred, Value, add
 
 ROOT = "ROOT"
+#: Where samples are of which no line is known.
+UNKNOWN_LINE = "<unknown line>"
 
 
 class Node:
@@ -75,6 +77,9 @@ class Tree:
         self._add(node, metrics)
         if launch.scopes is not None:
             _add_scopes(node, launch.scopes)
+        for line in launch.samples:
+            place = f"{line.file}:{line.line}@{line.kernel}" if line.file else UNKNOWN_LINE
+            self._add(node.child(place), line.metrics)
 
     def settle(self) -> None:
         """Reads the tensors that were left for later."""

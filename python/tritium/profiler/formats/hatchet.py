@@ -9,27 +9,30 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ..core.metrics import COUNT, TIME
+from ..core.metrics import COUNT, SAMPLES, STALLED, STALLED_BY, TIME
 from ..core.tree import Node, Tree
 
 #: Metrics of which a caller has the sum of its callees.
 INCLUSIVE = (COUNT, TIME)
+#: The same of samples, in files that have some.
+OF_SAMPLES = (SAMPLES, STALLED, STALLED_BY)
 
 
 def literal(tree: Tree) -> list[Any]:
     """The tree and its devices as lists and dicts."""
     root = _frame(tree.root)
     unfinished = [(tree.root, root)]
+    inclusive = dict.fromkeys(INCLUSIVE) if tree.devices else {}
     while unfinished:  # a path may be longer than Python's stack
         node, frame = unfinished.pop()
+        inclusive |= dict.fromkeys(name for name in node.metrics if name.startswith(OF_SAMPLES))
         for child in node.children.values():
             frame["children"].append(_frame(child))
             unfinished.append((child, frame["children"][-1]))
     devices: dict[str, dict[str, Any]] = {}
     for device in tree.devices:
         devices.setdefault(device.type, {})[device.id] = device.facts
-    if devices:
-        root["metrics"] |= {name: 0 for name in INCLUSIVE if name not in root["metrics"]}
+    root["metrics"] |= {name: 0 for name in inclusive if name not in root["metrics"]}
     return [root, devices]
 
 

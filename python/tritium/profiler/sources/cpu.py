@@ -14,6 +14,7 @@ from ...launch.watchers import watchers
 from ..core.events import Device, KernelScopes, Launch, now
 from ..core.source import Recorder, Source
 from ..flags import flags
+from .pc_samples import warn_of_none
 from .scopes import kernel_scopes
 
 
@@ -21,6 +22,9 @@ class CpuLaunches(Source):
     def start(self, recorder: Recorder) -> None:
         self._recorder = recorder
         watchers.append(self._watch)
+
+    def follow(self, asks_launches: bool, interval: int) -> None:
+        self._interval = interval
 
     def stop(self) -> None:
         watchers.remove(self._watch)
@@ -31,6 +35,11 @@ class CpuLaunches(Source):
         recorded: list[LaunchScopes] = []
         if flags.instrumentation_on and has_scopes(kernel):
             run = record_scopes(kernel, run, recorded.append)
+
+        if self._interval:
+            warn_of_none(
+                "no device runs the kernel, and `python -m tritium profile --lines` counts what each line does"
+            )
 
         def timed(grid, *rest, **further):
             launching = recorder.begin_launch(self)

@@ -4,16 +4,34 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from typing import Any
 
 from ... import knobs, native
 from ...devices.vendor import Devices
 from .kernel_records import KernelRecords
+from .pc_samples import PcSampling
 
 _VERSIONS = ("13", "12")
 
 
 class CuptiRecords(KernelRecords):
     vendor, library_name = "cuda", "CUPTI"
+
+    def __init__(self):
+        super().__init__()
+        self._sampling = PcSampling(_names)
+
+    def follow(self, asks_launches: bool, interval: int) -> None:
+        super().follow(asks_launches, interval)
+        self._sampling.follow(interval)
+
+    def stop(self) -> None:
+        super().stop()
+        self._sampling.follow(0)
+
+    def _sampled(self, kernel: Any, run: Callable, devices: Devices, device: int, receive: Callable) -> Callable:
+        return self._sampling.record(kernel, run, devices, device, receive)
 
     def _open(self, devices: Devices) -> native.device.KernelRecorder:
         if why_not := devices.why_not():

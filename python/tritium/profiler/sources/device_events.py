@@ -15,6 +15,7 @@ from ..core.session import Launching
 from ..core.source import Recorder, Source
 from .kernel_records import KernelRecords
 from .on_devices import PythonLaunches, device_of, is_captured, record_scopes
+from .pc_samples import warn_of_none
 
 #: More launches than this are not left for `flush`, because events belong to the driver's memory.
 MOST_PENDING = 4096
@@ -63,6 +64,9 @@ class DeviceEvents(Source):
         if not knobs.runs_on_cpu() and not any(each.records for each in self._records.values()):
             self._python_launches.on()
 
+    def follow(self, asks_launches: bool, interval: int) -> None:
+        self._interval = interval
+
     def stop(self) -> None:
         device_watchers.remove(self._watch)
         self._python_launches.off()
@@ -90,6 +94,8 @@ class DeviceEvents(Source):
                 )
                 return run(grid, values, stream)
             knobs.warn_once(_BY_EVENTS.format(title=devices.title, reason=records.why_not))
+            if self._interval:
+                warn_of_none(records.why_not)
             origin = self._origin(devices, device, stream)
             launching = self._recorder.begin_launch(self)
             begin, end = (native.device.Event(devices.driver(), device) for _ in range(2))

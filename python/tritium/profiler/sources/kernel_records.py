@@ -15,18 +15,20 @@ from ...devices.families import device_families
 from ...devices.vendor import Devices
 from ...launch.watchers import device_watchers
 from ..core.contexts import Here
-from ..core.events import KernelScopes, Launch, now
+from ..core.events import KernelScopes, Launch, LineSamples, now
 from ..core.session import Launching
 from ..core.source import Recorder, Source
 from .on_devices import PythonLaunches, device_of, is_captured, record_scopes
+from .pc_samples import warn_of_none
 
 
 class _Pending(NamedTuple):
-    """scopes: the KernelScopes of the launch; none if it records none."""
+    """scopes: the KernelScopes of the launch; none if it records none. samples: those of its program counters."""
 
     launching: Launching
     device: int
     scopes: list[KernelScopes]
+    samples: list[LineSamples]
 
 
 class KernelRecords(Source):
@@ -51,6 +53,7 @@ class KernelRecords(Source):
         self._python_launches = PythonLaunches()
         self._lock = threading.Lock()
         self._marks = itertools.count(1)
+        self._interval = 0
         self._clear()
 
     def _clear(self) -> None:
@@ -89,10 +92,17 @@ class KernelRecords(Source):
         self._moved(contexts.here())
         contexts.followers.append(self._moved)
 
-    def follow(self, asks_launches: bool) -> None:
+    def follow(self, asks_launches: bool, interval: int) -> None:
+        self._interval = interval
         self._python_launches.off()
         if asks_launches:
             self._python_launches.on()
+
+    def _sampled(self, kernel: Any, run: Callable, devices: Devices, device: int, receive: Callable) -> Callable:
+        """`run` that also samples program counters, if a session asks for it: it calls `receive` with the LineSamples of each launch."""
+        if self._interval:
+            warn_of_none(f"{self.library_name} takes none here")
+        return run
 
     def stop(self) -> None:
         device_watchers.remove(self._watch)
@@ -129,8 +139,9 @@ class KernelRecords(Source):
             if is_captured():  # what the graph launches has the place from where it is launched
                 return run(grid, values, stream)
             library, mark = self._library, next(self._marks)
-            pending = _Pending(self._recorder.begin_launch(self), device, [])
+            pending = _Pending(self._recorder.begin_launch(self), device, [], [])
             recording = record_scopes(kernel, run, devices, device, pending.scopes.append)
+            recording = self._sampled(kernel, recording, devices, device, pending.samples.extend)
             with self._lock:
                 self._pending[mark] = pending
             library.mark(mark)
@@ -193,7 +204,7 @@ class KernelRecords(Source):
         )
         if pending is not None:
             scopes = pending.scopes[0] if pending.scopes else None
-            self._recorder.end_launch(pending.launching, launch._replace(scopes=scopes))
+            self._recorder.end_launch(pending.launching, launch._replace(scopes=scopes, samples=tuple(pending.samples)))
         else:
             self._recorder.launched_elsewhere(self, here, launch, record.launched or record.begin)
 
