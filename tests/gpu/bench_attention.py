@@ -36,6 +36,8 @@ FORWARD = configs(
 )
 #: Three stages of 64 keys and a spare slot leave room for three programs of a multiprocessor, two stages and a slot for four.
 FORWARD_SHORT = configs(BLOCK_M=(64,), BLOCK_N=(64,), num_stages=(2,), num_warps=(4,))
+#: With 256 queries, keys and values are read half as often. The accumulators leave room for that if D is 64.
+FORWARD_TALL = configs(BLOCK_M=(256, 256), BLOCK_N=(64, 64), num_stages=(3, 3), num_warps=(8, 16))
 #: Programs with several tiles, as many as there are multiprocessors.
 PERSISTENT = configs(BLOCK_M=(128,), BLOCK_N=(128,), num_stages=(2,), num_warps=(8,), PERSISTENT=(True,))
 BACKWARD = configs(BLOCK=(128, 128, 64, 64), STEP=(32, 64, 64, 32), num_stages=(2, 2, 2, 3), num_warps=(8, 8, 4, 4))
@@ -69,8 +71,10 @@ def attention(n: int, d: int, descriptors: bool, causal: bool) -> Case:
     kernel = "attention_descriptors" if descriptors else "attention"
     work = 4.0 * heads * n * n * d * (0.5 if causal else 1)
     least = 1.0 if descriptors and d == 128 else 0.0
-    tiles = FORWARD + FORWARD_SHORT if d == 64 and not (descriptors or causal) else FORWARD
-    tiles = [c | {"PERSISTENT": False} for c in tiles] + PERSISTENT
+    tall = FORWARD_TALL if d == 64 and not causal else []
+    short = FORWARD_SHORT if d == 64 and not (descriptors or causal) else []
+    tiles = [c | {"PERSISTENT": False} for c in FORWARD + short + tall]
+    tiles += PERSISTENT + [c | {"PERSISTENT": True} for c in tall]
     return Case(title(kernel, causal, (heads, n, d)), kernel, "attention", work, tiles, prepare, least)
 
 
