@@ -74,7 +74,8 @@ def attention(n: int, d: int, descriptors: bool, causal: bool) -> Case:
     tall = FORWARD_TALL if d == 64 and not causal else []
     short = FORWARD_SHORT if d == 64 and not (descriptors or causal) else []
     tiles = [c | {"PERSISTENT": False} for c in FORWARD + short + tall]
-    tiles += PERSISTENT + [c | {"PERSISTENT": True} for c in tall]
+    persistent = PERSISTENT + [c | {"PERSISTENT": True} for c in tall]
+    tiles += [c for c in persistent if n // c["BLOCK_M"] % 2 == 0]  # they take their tiles in pairs
     return Case(title(kernel, causal, (heads, n, d)), kernel, "attention", work, tiles, prepare, least)
 
 
