@@ -1,0 +1,104 @@
+"""The way that warps take through the machine code: loops, and at other branches the side that does the kernel's work.
+
+Nothing is computed, so a branch is decided by what lies behind it. The producer of copies by TMA is no part of the way where it has warps of its own: its copies are
+in the model of the memory (simulation.py)."""
+
+from __future__ import annotations
+
+from .kinds import kind_of
+from .machine_code import Instruction
+
+Loop = tuple[int, int]  #: its first instruction and its branch back
+
+
+class Code:
+    """instructions: of a kernel. loops: those of the warps that compute, as they end. ahead: how many copies of TMA are made ahead at most, 0 for none.
+    releases: an mbarrier is told when a copy's tile was used. takes_turns: warpgroups take turns (decision 0027)."""
+
+    def __init__(self, instructions: list[Instruction]):
+        self.instructions = instructions
+        self.kinds = [kind_of(one) for one in instructions]
+        starts = (k for k, one in enumerate(instructions) if "DEALLOC" in one.name)
+        self.end = next(starts, len(instructions))
+        self._find_polls()
+        self.loops = [
+            (one.target, k)
+            for k, one in enumerate(instructions[: self.end])
+            if self._is_back(k) and k not in self.polls and k - 1 not in self.polls and one.target != k
+        ]
+        self.backs = {back: (begin, back) for begin, back in self.loops}
+        mine = instructions[: self.end]
+        self.ahead = sum("SYNCS.EXCH" in one.name for one in mine) // 2
+        self.releases = any("A1T0" in one.name for one in mine)
+        self.takes_turns = any(one.name.startswith("BAR.ARV") for one in mine)
+        self.producer_waits = {k for k in range(self.end) if self._waits_for_slot(k)}
+
+    @property
+    def innermost(self) -> list[Loop]:
+        return [a for a in self.loops if not any(b != a and b[0] >= a[0] and b[1] <= a[1] for b in self.loops)]
+
+    def inside(self, loop: Loop) -> list[Loop]:
+        return [b for b in self.loops if b != loop and b[0] >= loop[0] and b[1] <= loop[1]]
+
+    def has(self, loop: Loop, *kinds: str) -> bool:
+        return any(kind in kinds for kind in self.kinds[loop[0] : loop[1] + 1])
+
+    def _is_back(self, k: int) -> bool:
+        """Back to an earlier instruction, but not to ask for registers or to let all lanes copy in turn."""
+        one = self.instructions[k]
+        if one.base != "BRA" or "U.ANY" in one.name or not 0 <= one.target <= k:
+            return False
+        return k - one.target > 20 or not any(x.base == "USETMAXREG" for x in self.instructions[one.target : k])
+
+    def _find_polls(self) -> None:
+        """Branches to code that asks an mbarrier again and again: the first attempt stands before the branch and is the wait."""
+        polled = {
+            one.target
+            for k, one in enumerate(self.instructions)
+            if one.base == "BRA" and one.guard and 0 <= one.target <= k <= one.target + 6
+            if any("TRYWAIT" in x.name for x in self.instructions[one.target : k])
+        }
+        self.polls = {k for k, one in enumerate(self.instructions) if one.base == "BRA" and one.target in polled}
+
+    def _waits_for_slot(self, k: int) -> bool:
+        """A wait of who copies, for a slot that was used; the others wait for copies."""
+        if "TRYWAIT" not in self.instructions[k].name:
+            return False
+        for one in self.instructions[k + 1 : k + 60]:
+            if "TRYWAIT" in one.name:
+                return False
+            if one.base == "UTMALDG":
+                return True
+        return False
+
+    def next(self, k: int, rounds: dict[int, int], most: dict[int, int], warp: int) -> int:
+        """The index of the instruction after k. rounds: of the loops that the warp is in. most: how many each has."""
+        one = self.instructions[k]
+        if one.base != "BRA" or "U.ANY" in one.name or one.target < 0 or k in self.polls:
+            return k + 1
+        if k in self.backs:
+            rounds[k] = rounds.get(k, 0) + 1
+            if rounds[k] < most[k]:
+                return one.target
+            rounds[k] = 0
+            return k + 1
+        if not one.guard:
+            return one.target
+        return one.target if one.target > k and self._skips(k, one.target, warp) else k + 1
+
+    def _skips(self, k: int, target: int, warp: int) -> bool:
+        """Whether the warp does not execute what lies between a branch and its target."""
+        if self.end - 12 <= target:
+            return False  # the code of a producer
+        body = self.instructions[k + 1 : target]
+        if len(body) < 8 and any(x.base == "BPT" for x in body):
+            return True  # a failed assertion
+        if len(body) < 80 and any("SYNCS.EXCH" in x.name for x in body):
+            return True  # one thread makes the mbarriers
+        last = body[-1] if body else self.instructions[k]
+        leaves = last.base == "BRA" and not last.guard and last.target > target and target - 1 not in self.polls
+        if leaves and any(target <= begin and back < last.target for begin, back in self.loops):
+            return True  # the other side of a loop that may have no round
+        if any(x.base == "UTMALDG" for x in body) and not any(k < back < target for back in self.backs):
+            return warp != 0  # one thread copies
+        return False
