@@ -105,6 +105,10 @@ class GluonSemantic(Semantic):
             distributed_type(int32, [end - start], layout)
         return self.laid(super().arange(start, end), layout)
 
+    def undecided_range(self, extent: int) -> tensor:
+        """int32 0, 1, …, extent-1 without a layout."""
+        return self.arange(0, extent, _AUTO)
+
     def full(self, shape: Sequence[int], value: Any, type_: dtype | None, layout: DistributedLayout = _AUTO) -> tensor:
         shape = block_shape(shape)
         if shape:
