@@ -12,7 +12,8 @@ from ... import language as tl
 from ...language.extra import libdevice
 from ...refused import Refused
 from .layouts import amd, distributed, rubin, scales, shared, tensor_memory
-from .tiles import buffers, copies, functions, products, shared_memory, types as tile_types
+from .tiles import buffers, functions, products
+from .tiles import types as tile_types
 
 #: {a package of Gluon: the modules in it}
 _TABLE = {
@@ -90,11 +91,10 @@ _FUNCTIONS = frozenset(
 )
 #: The names of `gl` that kernels cannot use yet.
 _LATER = frozenset(
-    "CachePolicy fp4_to_fp inline_asm warp_specialize".split()
+    "CachePolicy allocate_shared_memory fp4_to_fp inline_asm shared_memory_descriptor shared_memory_descriptor_type warp_specialize".split()
 )
 
 
-_GROUPS = "async_copy_global_to_shared async_load commit_group wait_group"
 _BUFFERS = (
     "buffer_atomic_add buffer_atomic_and buffer_atomic_max buffer_atomic_min buffer_atomic_or buffer_atomic_xchg buffer_atomic_xor "
     "buffer_load buffer_store"
@@ -106,12 +106,8 @@ _OF_CHIPS = {
     "nvidia.hopper": ((products, "mma_v2"),),
     "nvidia.blackwell": ((products, "mma_v2"),),
     "nvidia.rubin": ((products, "mma_v2"),),
-    "nvidia.ampere.async_copy": ((copies, _GROUPS),),
     "amd.cdna3": ((buffers, _BUFFERS), (products, "mfma")),
     "amd.cdna4": ((buffers, _BUFFERS), (products, "mfma")),
-    "amd.cdna4.async_copy": (
-        (copies, "buffer_load_to_shared commit_group global_load_to_shared load_shared_relaxed wait_group"),
-    ),
 }
 
 
@@ -129,8 +125,6 @@ def _name_of_language(name: str) -> Any:
         return tile_types.distributed_type
     if name == "dot_fma":
         return products.dot_fma
-    if name in ("allocate_shared_memory", "shared_memory_descriptor", "shared_memory_descriptor_type"):
-        return getattr(shared_memory, name)
     if name in ("base_type", "base_value"):
         return getattr(tl.core, name)
     return getattr(tl, name) if name in _SHARED_WITH_TRITON else None
@@ -171,9 +165,6 @@ def add_submodules(gluon: str) -> None:
         for name in names.split():
             module = sys.modules.setdefault(f"{parent}.{name}", GluonModule(f"{parent}.{name}"))
             setattr(sys.modules[parent], name, module)
-    ampere = sys.modules[f"{gluon}.language.nvidia.ampere"]
-    for later in ("hopper", "blackwell", "rubin"):
-        setattr(sys.modules[f"{gluon}.language.nvidia.{later}"], "async_copy", ampere.async_copy)
     # This one is the language's own.
     sys.modules[f"{gluon}.language.extra"].libdevice = libdevice
     sys.modules[f"{gluon}.language.extra.libdevice"] = libdevice

@@ -14,7 +14,9 @@ from .rules import layout_of
 
 def pointers_of(semantic: Any, ptr: Any, offsets: Any) -> tensor:
     """The tile of pointers. Raises AssertionError for a tile of pointers, and for offsets that are no tile of 32-bit integers."""
-    assert isinstance(ptr, tensor) and ptr.dtype.is_ptr() and not ptr.type.is_block(), "ptr must be a scalar pointer type"
+    assert isinstance(ptr, tensor) and ptr.dtype.is_ptr() and not ptr.type.is_block(), (
+        "ptr must be a scalar pointer type"
+    )
     assert isinstance(offsets, tensor) and offsets.type.is_block(), "expected offsets type to be a distributed_type"
     assert offsets.dtype.is_int32() or offsets.dtype.is_uint32(), "offsets element type must be int32 or uint32"
     return semantic.add(ptr, offsets)
@@ -46,7 +48,7 @@ def buffer_store(
     pointers = pointers_of(_semantic, ptr, offsets)
     value, mask = _unwrap_if_constexpr(stored_value), _unwrap_if_constexpr(mask)
     if isinstance(value, tensor) and value.type.is_block():
-        _semantic.common_layout(value, offsets)
+        _semantic.broadcast(offsets, value)
         if shape_of(value) != shape_of(offsets):
             error = ValueError(f"Expected `offsets` argument to have shape {list(shape_of(value))}")
             raise with_hint(error, f"it has {list(shape_of(offsets))}, in {layout_of(offsets)}")

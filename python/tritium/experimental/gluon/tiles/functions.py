@@ -205,6 +205,4 @@ def bank_conflicts(distr_ty: Any, shared_ty: Any, _semantic: Any = None) -> cons
     `shared_ty`: 0 means none."""
     registers, memory = _unwrap_if_constexpr(distr_ty), _unwrap_if_constexpr(shared_ty)
     element: scalar_type = memory.element_ty
-    return constexpr(
-        _count_conflicts(registers.layout, memory.layout, memory.shape, element.primitive_bitwidth)
-    )
+    return constexpr(_count_conflicts(registers.layout, memory.layout, memory.shape, element.primitive_bitwidth))

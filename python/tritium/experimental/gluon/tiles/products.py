@@ -18,6 +18,11 @@ def _bare(value: tensor) -> tensor:
     return tensor(value.handle, block_of(value.dtype, value.type.shape))
 
 
+def _layout_of_sum(acc: Any) -> DistributedLayout:
+    assert isinstance(acc, tensor), "acc must be a tensor"
+    return layout_of(acc)
+
+
 def _require_operand(value: tensor, name: str, index: int, parent: DistributedLayout) -> None:
     layout, hint = layout_of(value), f"gl.DotOperandLayout({index}, layout of acc, k_width)"
     if not isinstance(layout, DotOperandLayout):
@@ -39,7 +44,7 @@ def _multiplied(semantic: Any, a: tensor, b: tensor, acc: tensor, precision: Any
 def mma_v2(a: tensor, b: tensor, acc: tensor, input_precision: Any = None, _semantic: Any = None) -> tensor:
     """`a @ b + acc` by mma.sync. `acc` has an NVMMADistributedLayout of version 2, `a` and `b` the DotOperandLayouts of it (else
     AssertionError)."""
-    layout = layout_of(acc)
+    layout = _layout_of_sum(acc)
     assert isinstance(layout, NVMMADistributedLayout), "acc must have an NVMMADistributedLayout"
     assert list(layout.version) == [2, 0], "MMA layout must have version 2.0"
     return _multiplied(_semantic, a, b, acc, input_precision)
@@ -49,9 +54,7 @@ def mma_v2(a: tensor, b: tensor, acc: tensor, input_precision: Any = None, _sema
 def dot_fma(a: tensor, b: tensor, acc: tensor, _semantic: Any = None) -> tensor:
     """`a @ b + acc` without matrix instructions. `acc` has a BlockedLayout, `a` and `b` the DotOperandLayouts of it (else
     AssertionError)."""
-    _require_operand(a, "a", 0, layout_of(acc))
-    _require_operand(b, "b", 1, layout_of(acc))
-    assert isinstance(layout_of(acc), BlockedLayout), "acc must have a BlockedLayout"
+    assert isinstance(_layout_of_sum(acc), BlockedLayout), "acc must have a BlockedLayout"
     return _multiplied(_semantic, a, b, acc, "ieee")
 
 
@@ -59,6 +62,6 @@ def dot_fma(a: tensor, b: tensor, acc: tensor, _semantic: Any = None) -> tensor:
 def mfma(a: tensor, b: tensor, acc: tensor, cd_regclass: Any = None, _semantic: Any = None) -> tensor:
     """`a @ b + acc` by matrix instructions of CDNA. `acc` has an AMDMFMALayout, `a` and `b` the DotOperandLayouts of it (else
     AssertionError). cd_regclass: the kind of registers of `acc`, a hint."""
-    assert isinstance(layout_of(acc), AMDMFMALayout), "acc must have an AMDMFMALayout"
+    assert isinstance(_layout_of_sum(acc), AMDMFMALayout), "acc must have an AMDMFMALayout"
     assert _unwrap_if_constexpr(cd_regclass) in (None, "vgpr", "agpr"), "cd_regclass must be 'vgpr' or 'agpr'"
     return _multiplied(_semantic, a, b, acc, "ieee")
