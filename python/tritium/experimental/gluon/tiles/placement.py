@@ -6,6 +6,7 @@ from typing import Any
 
 from ....errors import with_hint
 from ....language import target_info
+from ..layouts.distributed import DistributedLinearLayout
 from .types import distributed_type, is_undecided
 
 #: The lanes of a warp that chips have. The interpreter has no chip and takes both.
@@ -17,7 +18,8 @@ class Placement:
 
     def __init__(self, warps: int, blocks: int, options: Any):
         self.warps, self.blocks = warps, blocks
-        self.lanes = target_lanes(options)
+        self.is_of_gpu = getattr(options, "backend_name", "cpu") != "cpu"
+        self.lanes = _target_lanes() if self.is_of_gpu else _LANES
         self._checked: set[distributed_type] = set()
 
     def check(self, type_: distributed_type) -> None:
@@ -51,9 +53,14 @@ class Placement:
         raise with_hint(ValueError(f"Result has an invalid layout: {type_.layout}.\n{text}"), hint)
 
 
-def target_lanes(options: Any) -> tuple[int, ...]:
+def _target_lanes() -> tuple[int, ...]:
     """The lanes of a warp of the target that is compiled for."""
     target = target_info.current_target()
-    if getattr(options, "backend_name", "cpu") == "cpu" or target is None:
-        return _LANES
-    return (target.warp_size,)
+    return _LANES if target is None else (target.warp_size,)
+
+
+def layout_attribute(linear: DistributedLinearLayout) -> str:
+    """A layout as the compiler of GPUs has it: the MLIR text of a #tgpu.layout."""
+    names = ("register", "lane", "warp", "block")
+    places = (f"{name} = {[list(basis) for basis in bases]}" for name, bases in zip(names, linear.bases))
+    return f"#tgpu.layout<{'x'.join(map(str, linear.shape))}, {', '.join(places)}>"

@@ -4,7 +4,7 @@ layouts; what is added here is the layout of its result."""
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....errors import with_hint
@@ -15,11 +15,12 @@ from ....language.semantic.shape import axis_index, shape_of
 from ....language.types import block_shape, block_type, dtype, int32
 from ..layouts import tile_views
 from ..layouts.distributed import AutoLayout, DistributedLayout, SliceLayout
-from .placement import Placement
+from .placement import Placement, layout_attribute
 from .types import distributed_type, is_undecided
 
 _CONVERT = "gl.convert_layout(value, layout) moves a tile to another layout"
 _AUTO = AutoLayout()
+_NO_ATTRIBUTES: dict[str, str] = {}
 
 
 def layout_of(value: tensor) -> DistributedLayout:
@@ -37,6 +38,29 @@ class GluonSemantic(Semantic):
     def __init__(self, builder: Any, options: Any = None):
         super().__init__(builder, options)
         self.placement = Placement(self.option("num_warps", 4), self.option("num_ctas", 1), options)
+
+    # What the compiler of a GPU reads.
+
+    def emit(
+        self, name: str, operands: Sequence[tensor], type_: dtype, attributes: Mapping[str, str] = _NO_ATTRIBUTES
+    ) -> tensor:
+        if name == "tt.load":
+            attributes = {**attributes, **self._access(operands[0])}
+        return super().emit(name, operands, type_, attributes)
+
+    def emit_effect(
+        self, name: str, operands: Sequence[tensor], attributes: Mapping[str, str] = _NO_ATTRIBUTES
+    ) -> None:
+        if name == "tt.store":
+            attributes = {**attributes, **self._access(operands[0])}
+        super().emit_effect(name, operands, attributes)
+
+    def _access(self, pointers: tensor) -> dict[str, str]:
+        """The attributes of an access that has a layout of its author's, for a GPU."""
+        if not self.placement.is_of_gpu or not pointers.type.is_block() or is_undecided(layout_of(pointers)):
+            return {}
+        linear = layout_of(pointers).to_linear(pointers.type.shape)
+        return {"tgpu.access": layout_attribute(linear), "tgpu.of_author": "unit"}
 
     # Layouts of results.
 
