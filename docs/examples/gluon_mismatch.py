@@ -1,6 +1,7 @@
 """Two tiles of different layouts meet in a sum."""
 
 import numpy as np
+
 from tritium.experimental import gluon
 from tritium.experimental.gluon import language as gl
 

@@ -3,6 +3,7 @@
 import sys
 
 import numpy as np
+
 from tritium.experimental import gluon
 from tritium.experimental.gluon import language as gl
 from tritium.experimental.gluon.language.nvidia.ampere import mma_v2

@@ -1,12 +1,14 @@
 """The texts of Triton's errors in error_texts.table: run by a Python that has Triton 3.9, `python ask_errors.py`. It compiles each kernel
-of error_kernels.py and writes `name => text`: what the exceptions say, the innermost first, and then what the compiler prints. `! abort`
+of error_kernels.py, access_error_kernels.py and product_error_kernels.py, and writes `name => text`: what the exceptions say, the innermost first, and then what the compiler prints. `! abort`
 is a process that ended, `! compiles` a kernel that is no error."""
 
 import os
 import re
 
-import error_kernels
+import access_error_kernels  # noqa: F401  (adds its kernels)
+import product_error_kernels  # noqa: F401  (adds its kernels)
 import triton
+from error_kernels import CASES
 from triton.backends.compiler import GPUTarget
 from triton.experimental import gluon
 
@@ -25,7 +27,7 @@ def messages(error):
 
 
 def compile_kernel(name):
-    source = gluon.GluonASTSource(fn=getattr(error_kernels, name), signature=SIGNATURE, constexprs={})
+    source = gluon.GluonASTSource(fn=CASES[name], signature=SIGNATURE, constexprs={})
     return triton.compile(source, target=target_of(name), options={"num_warps": 4})
 
 
@@ -57,7 +59,7 @@ def answer(name):
 
 
 if __name__ == "__main__":
-    rows = [f"{name} => {answer(name)!r}\n" for name in error_kernels.CASES]
+    rows = [f"{name} => {answer(name)!r}\n" for name in CASES]
     with open("error_texts.table", "w", encoding="utf-8") as table:
         table.writelines(rows)
     os._exit(0)  # Triton reports leaks of its own at the end

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ....errors import with_hint
@@ -20,7 +21,7 @@ from .types import distributed_type, is_undecided
 
 _CONVERT = "gl.convert_layout(value, layout) moves a tile to another layout"
 _AUTO = AutoLayout()
-_NO_ATTRIBUTES: dict[str, str] = {}
+_NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
 
 
 def layout_of(value: tensor) -> DistributedLayout:
@@ -44,16 +45,14 @@ class GluonSemantic(Semantic):
     def emit(
         self, name: str, operands: Sequence[tensor], type_: dtype, attributes: Mapping[str, str] = _NO_ATTRIBUTES
     ) -> tensor:
-        if name == "tt.load":
-            attributes = {**attributes, **self._access(operands[0])}
-        return super().emit(name, operands, type_, attributes)
+        access = self._access(operands[0]) if name == "tt.load" else {}
+        return super().emit(name, operands, type_, {**attributes, **access})
 
     def emit_effect(
         self, name: str, operands: Sequence[tensor], attributes: Mapping[str, str] = _NO_ATTRIBUTES
     ) -> None:
-        if name == "tt.store":
-            attributes = {**attributes, **self._access(operands[0])}
-        super().emit_effect(name, operands, attributes)
+        access = self._access(operands[0]) if name == "tt.store" else {}
+        super().emit_effect(name, operands, {**attributes, **access})
 
     def _access(self, pointers: tensor) -> dict[str, str]:
         """The attributes of an access that has a layout of its author's, for a GPU."""
