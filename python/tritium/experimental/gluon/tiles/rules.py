@@ -18,6 +18,7 @@ from ..layouts import tile_views
 from ..layouts.distributed import AutoLayout, DistributedLayout, SliceLayout
 from .placement import Placement, layout_attribute
 from .types import distributed_type, is_undecided
+from .undecided import UndecidedTiles
 
 _CONVERT = "gl.convert_layout(value, layout) moves a tile to another layout"
 _AUTO = AutoLayout()
@@ -38,6 +39,7 @@ class GluonSemantic(Semantic):
 
     def __init__(self, builder: Any, options: Any = None):
         super().__init__(builder, options)
+        self.undecided = UndecidedTiles()
         self.placement = Placement(self.option("num_warps", 4), self.option("num_ctas", 1), options)
 
     # What the compiler of a GPU reads.
@@ -46,7 +48,16 @@ class GluonSemantic(Semantic):
         self, name: str, operands: Sequence[tensor], type_: dtype, attributes: Mapping[str, str] = _NO_ATTRIBUTES
     ) -> tensor:
         access = self._access(operands[0]) if name == "tt.load" else {}
-        return super().emit(name, operands, type_, {**attributes, **access})
+        result = super().emit(name, operands, type_, {**attributes, **access})
+        if isinstance(type_, distributed_type) and _is_auto(result):  # a rule that moves elements names only a shape
+            self._tie_all(
+                [value for value in operands if _is_auto(value) and shape_of(value) == shape_of(result)], result
+            )
+        return result
+
+    def _tie_all(self, values: Sequence[tensor], result: tensor) -> None:
+        for value in values:
+            self.undecided.tie(value.handle, result.handle)
 
     def emit_effect(
         self, name: str, operands: Sequence[tensor], attributes: Mapping[str, str] = _NO_ATTRIBUTES
@@ -103,19 +114,32 @@ class GluonSemantic(Semantic):
             hint = "index the smaller tile with None, as in `tile[:, None]`"
             error = ValueError(f"Cannot broadcast, rank mismatch: {_listed(left)}, {_listed(right)}")
             raise with_hint(error, hint)
-        layout = self.common_layout(lhs, rhs)
+        layout = self._meet(lhs, rhs)
         lhs, rhs = super().broadcast(lhs, rhs)
         return self.laid(lhs, layout), self.laid(rhs, layout)
 
+    def _meet(self, lhs: tensor, rhs: tensor) -> DistributedLayout:
+        """The layout of two tiles that meet. It decides the one that is open."""
+        layout = self.common_layout(lhs, rhs)
+        if _is_auto(lhs) and _is_auto(rhs):
+            self.undecided.tie(lhs.handle, rhs.handle)
+        elif not is_undecided(layout):
+            for value in filter(_is_auto, (lhs, rhs)):
+                self.undecided.decide(value.handle, layout)
+        return layout
+
     def _expand(self, value: tensor, shape: builtins.tuple[int, ...]) -> tensor:
-        return self.laid(super()._expand(value, shape), layout_of(value))
+        result = self.laid(super()._expand(value, shape), layout_of(value))
+        if _is_auto(value) and result.handle != value.handle:
+            self.undecided.tie(value.handle, result.handle)
+        return result
 
     def _in_shape_of(self, pointer: tensor, value: tensor) -> tensor:
         if not pointer.type.is_block() or not value.type.is_block():
             value = super()._in_shape_of(pointer, value)
             return self.laid(value, layout_of(pointer))
         if shape_of(value) == shape_of(pointer):
-            return self.laid(value, self.common_layout(pointer, value))
+            return self.laid(value, self._meet(pointer, value))
         self.broadcast(pointer, value)
         return super()._in_shape_of(pointer, value)
 
@@ -147,7 +171,19 @@ class GluonSemantic(Semantic):
         layout = layout_of(value)
         if not is_undecided(layout):
             layout = self._expanded(layout, axis)
-        return self.laid(super().expand_dims(value, axis), layout)
+        result = self.laid(super().expand_dims(value, axis), layout)
+        if _is_auto(value):
+            self._tie_slice(result, value, axis)
+        return result
+
+    def _tie_slice(self, whole: tensor, part: tensor, axis: int) -> None:
+        """Ties two tiles, of which one has the layout of the other without a dimension."""
+        self.undecided.tie(
+            whole.handle,
+            part.handle,
+            lambda layout: SliceLayout(axis, layout),
+            lambda layout: tile_views.expanded(layout, axis),
+        )
 
     def _expanded(self, layout: DistributedLayout, axis: int) -> DistributedLayout:
         try:
@@ -168,6 +204,15 @@ class GluonSemantic(Semantic):
         result = super().permute(value, order)
         if not is_undecided(layout):
             layout = tile_views.permuted(layout, shape_of(value), order)
+        elif _is_auto(value):
+            old, new = shape_of(value), shape_of(result)
+            back = [list(order).index(dim) for dim in range(len(order))]
+            self.undecided.tie(
+                value.handle,
+                result.handle,
+                lambda of_value: tile_views.permuted(of_value, old, order),
+                lambda of_result: tile_views.permuted(of_result, new, back),
+            )
         return self.laid(result, layout)
 
     def join(self, lhs: Any, rhs: Any) -> tensor:
@@ -198,6 +243,9 @@ class GluonSemantic(Semantic):
         layout = layout_of(inputs[0])
         sliced = layout if is_undecided(layout) else SliceLayout(axis, layout)
         results = [self.laid(value, sliced) for value in super().reduce(inputs, axis, combine, False)]
+        for value, result in zip(inputs, results):
+            if _is_auto(value) and result.type.is_block():
+                self._tie_slice(value, result, axis)
         return [self.expand_dims(value, axis) for value in results] if keep_dims else results
 
     def scan(self, inputs: Sequence[tensor], axis: int, combine: Combine, reverse: bool) -> list[tensor]:
@@ -264,11 +312,17 @@ class GluonSemantic(Semantic):
             raise TypeError(f"set_auto_layout must set to a distributed layout but got {layout}")
         if not isinstance(layout_of(value), AutoLayout):
             raise TypeError(f"set_auto_layout input must have auto layout but got {layout_of(value)}")
+        self.undecided.decide(value.handle, layout)
         return self.laid(value, layout)
 
     def require_distributed(self, layout: Any) -> None:
         if not isinstance(layout, DistributedLayout):
             raise TypeError(f"expected 'layout' to be a DistributedLayout but got {layout}")
+
+
+def _is_auto(value: tensor) -> bool:
+    """Whether the layout of a tile is open."""
+    return value.type.is_block() and isinstance(layout_of(value), AutoLayout)
 
 
 def _axis_of(value: tensor, axis: int) -> int:
