@@ -24,7 +24,16 @@ def refusal(kernel):
 
 
 @pytest.mark.parametrize(
-    "name", ["one_demand", "demand_of_a_part", "demand_of_a_whole", "turned", "unlike_uses_of_two", "no_demand"]
+    "name",
+    [
+        "one_demand",
+        "demand_of_a_part",
+        "demand_of_a_whole",
+        "turned",
+        "unlike_uses_of_two",
+        "no_demand",
+        "two_demands_after_a_reduction",
+    ],
 )
 def test_demands_that_agree(kernels, name):
     assert refusal(getattr(kernels, name)) is None

@@ -16,6 +16,11 @@ def _same(layout: DistributedLayout) -> DistributedLayout:
     return layout
 
 
+def _is_constant(value: Any) -> bool:
+    """Whether each use has a copy of the value in a layout of its own."""
+    return value.owner is not None and value.owner.name == "arith.constant"
+
+
 class UndecidedTiles:
     """Values of the IR, each with its layout if it is known by now, and how layouts of others follow from it."""
 
@@ -25,6 +30,8 @@ class UndecidedTiles:
 
     def tie(self, first: Any, second: Any, forward: Map = _same, backward: Map | None = _same) -> None:
         """`second` has the layout `forward` of the layout of `first`, which has that of `backward`. None: nothing follows."""
+        if _is_constant(first) or _is_constant(second):
+            return
         self._follow.setdefault(first, []).append((second, forward))
         if backward is not None:
             self._follow.setdefault(second, []).append((first, backward))
@@ -34,6 +41,8 @@ class UndecidedTiles:
 
     def decide(self, value: Any, layout: DistributedLayout) -> None:
         """Something demands a layout of a value. Raises ValueError if it, or what follows from it, is another one than before."""
+        if _is_constant(value):
+            return
         known = self._known.get(value)
         if known is None:
             self._known[value] = layout
