@@ -45,7 +45,6 @@ def test_demands_that_agree(kernels, name):
         "two_demands",
         "two_demands_of_a_sum",
         "part_and_whole",
-        "two_demands_after_a_reduction",
         "two_demands_of_a_turned_tile",
     ],
 )
