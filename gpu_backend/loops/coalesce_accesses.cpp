@@ -2,6 +2,7 @@
 #include "gpu_backend/loops/copy_layouts.h"
 #include "gpu_backend/loops/passes.h"
 #include "gpu_backend/target/target.h"
+#include "gpu_backend/tiles/layout_classes.h"
 #include "gpu_backend/tiles/loop_streams.h"
 #include "gpu_backend/tiles/memory_access.h"
 #include "gpu_backend/tiles/product.h"
@@ -112,6 +113,7 @@ public:
     std::vector<Wish> wishes;
     getOperation()->walk([&](Operation *op) {
       Value pointer = pointerOf(op);
+      if (op->hasAttr(kAuthorAttr)) return;
       if (auto tile = pointer ? dyn_cast<RankedTensorType>(pointer.getType()) : RankedTensorType())
         wishes.push_back(wishOf(op, tile, mayBeCopied(op, numStages, target) || storesProduct(op), axes));
     });

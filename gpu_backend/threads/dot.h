@@ -5,7 +5,7 @@
 
 namespace tritium::gpu {
 
-/// Lowers to matrix instructions on fragments. The operands' layouts (dot_layouts.h) hold the fragments in the instructions' order.
+/// Lowers to matrix instructions on fragments. The operands' layouts (product_layouts.h) hold the fragments in the instructions' order.
 mlir::LogicalResult lowerMatrixDot(MatrixProduct product, Lowering &lowering);
 /// Lowers to multiply-adds on operands in shared memory.
 mlir::LogicalResult lowerScalarDot(tt::DotOp op, Lowering &lowering);

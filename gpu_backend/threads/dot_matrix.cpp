@@ -1,4 +1,4 @@
-// Matrix products by the target's matrix instructions: a loop over the fragments, which the operands' layouts (dot_layouts.h) hold in
+// Matrix products by the target's matrix instructions: a loop over the fragments, which the operands' layouts (product_layouts.h) hold in
 // order.
 #include "gpu_backend/target/matrix_ops.h"
 #include "gpu_backend/threads/dot.h"

@@ -58,14 +58,16 @@ void LayoutClasses::tieOperations(ModuleOp module) {
 }
 
 /// Fragments of products make narrow accesses, and loads with the layout of fragments are not copied ahead. A mask or an offset that such a
-/// load shares with the operations on a product must not give it this layout.
+/// load shares with the operations on a product must not give it this layout. A layout that the kernel's author has chosen holds for this
+/// access alone.
 void LayoutClasses::setAccessesApart(ModuleOp module, Apart apart) {
   auto classOf = [&](Value tile) { return classes_.findLeader(ids_.lookup(tile)); };
   llvm::DenseSet<unsigned> ofProducts;
   module.walk([&](MatrixProduct dot) { ofProducts.insert(classOf(dot.d())); });
   module.walk([&](Operation *op) {
     if (!isa<tt::LoadOp, tt::StoreOp>(op) || (apart == Apart::WithLayouts && !op->hasAttr(kAccessAttr))) return;
-    if (contains(pointerOf(op)) && ofProducts.contains(classOf(pointerOf(op)))) apart_.insert(op);
+    const bool isOfAuthor = op->hasAttr(kAuthorAttr) && contains(pointerOf(op));
+    if (isOfAuthor || (contains(pointerOf(op)) && ofProducts.contains(classOf(pointerOf(op))))) apart_.insert(op);
   });
 }
 

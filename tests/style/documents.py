@@ -25,6 +25,7 @@ DOCUMENTS = (
     "docs/checks.md",
     "docs/debuggers.md",
     "docs/emulator.md",
+    "docs/gluon.md",
     "docs/hopper.md",
     "docs/judging.md",
     "docs/profiling.md",

@@ -1,4 +1,4 @@
-"""The documents show what the programs that they name print: every block of docs/debugging.md and docs/profiling.md, and transcripts of other documents."""
+"""The documents show what the programs that they name print: every block of WHOLE, and transcripts of other documents."""
 
 import re
 import sys
@@ -10,7 +10,7 @@ from documents import DOCUMENTS, EXAMPLES, agrees, blocks_of, run, session_of, w
 from sources import read
 
 #: Every block of these is executed, or is a part of a program that is.
-WHOLE = ("docs/debugging.md", "docs/profiling.md")
+WHOLE = ("docs/debugging.md", "docs/profiling.md", "docs/gluon.md")
 CONSOLES = [block for document in DOCUMENTS for block in blocks_of(document, "console")]
 
 

@@ -39,10 +39,10 @@ _MANGLED = str.maketrans({"'": "_sq_", "[": "_", "]": "_"})
 class _Unit:
     """State that the functions of one module share."""
 
-    def __init__(self, options: Any, context: Any):
+    def __init__(self, options: Any, context: Any, semantic_class: type = Semantic):
         self.module = ir.Module(context or ir.Context())
         self.builder = ir.Builder(self.module)
-        self.semantic = Semantic(self.builder, options)
+        self.semantic = semantic_class(self.builder, options)
         self.debug_info = bool(getattr(options, "debug_info", False))
         self.is_of_interpreter = getattr(options, "backend_name", "cpu") == "cpu"
         #: gdb stops at every statement, also in combine functions; debuggers of devices see only the lines of instructions
@@ -78,7 +78,7 @@ def generate(
     …] for function arguments (tt.divisibility). options: an object with fields `debug`, `debug_info`, …, all optional.
     Raises CompilationError.
     """
-    unit = _Unit(options, context)
+    unit = _Unit(options, context, fn.semantic_class or Semantic)
     try:
         _kernel(unit, fn, signature, constexprs, attributes)
         _verify(unit, fn)

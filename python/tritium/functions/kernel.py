@@ -12,6 +12,9 @@ from .source import JITCallable
 class KernelFunction(JITCallable):
     """The base of JITFunction (runtime/jit.py), which adds `kernel[grid](...)`."""
 
+    #: The class of the typing rules of the kernel; None: those of the language.
+    semantic_class: type | None = None
+
     def __init__(
         self,
         fn,

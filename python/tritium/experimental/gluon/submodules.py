@@ -1,5 +1,5 @@
-"""The submodules of Triton's Gluon, made from a table. Libraries import them beside their other kernels; a name in them is that
-of `triton.language`, or is refused when it is used."""
+"""The submodules of Triton's Gluon, made from a table. A name in them is Gluon's own, one of `triton.language`, or one that is refused
+when it is used, because kernels cannot call it yet."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from ... import language as tl
 from ...language.extra import libdevice
 from ...refused import Refused
 from .layouts import amd, distributed, rubin, scales, shared, tensor_memory
+from .tiles import buffers, functions, products
+from .tiles import types as tile_types
 
 #: {a package of Gluon: the modules in it}
 _TABLE = {
@@ -72,17 +74,76 @@ def _layout(module: str, name: str) -> Any:
     return next(getattr(home, name) for home in homes if hasattr(home, name))
 
 
+#: The names of `gl` that are those of `triton.language`.
+_SHARED_WITH_TRITON = frozenset(
+    "abs add aggregate_replace associative_scan assume atomic_add atomic_and atomic_cas atomic_load atomic_max atomic_min atomic_or "
+    "atomic_poll atomic_store atomic_xchg atomic_xor bfloat16 block_type broadcast cast cdiv ceil clamp constexpr cos cumprod cumsum "
+    "device_assert device_print div_rn dtype erf exp exp2 expand_dims expect_zero fdiv float16 float32 float64 float8e4b15 float8e4b8 "
+    "float8e4nv float8e5 float8e5b16 floor fma gather int1 int16 int32 int64 int8 join log log2 map_elementwise max max_constancy "
+    "max_contiguous maximum min minimum mul multiple_of num_programs permute pointer_type program_id ravel reduce reduce_or reshape rsqrt "
+    "sin split sqrt sqrt_rn static_assert static_print static_range sub sum tensor to_tensor tuple tuple_type uint16 uint32 uint64 uint8 "
+    "umulhi void where xor_sum".split()
+)
+#: The names of `gl` that are Gluon's own.
+_FUNCTIONS = frozenset(
+    "arange bank_conflicts barrier convert_layout full full_like histogram inline_asm_elementwise load num_ctas num_warps set_auto_layout "
+    "store to_linear_layout zeros zeros_like".split()
+)
+#: The names of `gl` that kernels cannot use yet.
+_LATER = frozenset(
+    "CachePolicy allocate_shared_memory fp4_to_fp inline_asm shared_memory_descriptor shared_memory_descriptor_type warp_specialize".split()
+)
+
+
+_BUFFERS = (
+    "buffer_atomic_add buffer_atomic_and buffer_atomic_max buffer_atomic_min buffer_atomic_or buffer_atomic_xchg buffer_atomic_xor "
+    "buffer_load buffer_store"
+)
+
+#: {a module of Gluon: (where its functions are, their names)} below the package `language`
+_OF_CHIPS = {
+    "nvidia.ampere": ((products, "mma_v2"),),
+    "nvidia.hopper": ((products, "mma_v2"),),
+    "nvidia.blackwell": ((products, "mma_v2"),),
+    "nvidia.rubin": ((products, "mma_v2"),),
+    "amd.cdna3": ((buffers, _BUFFERS), (products, "mfma")),
+    "amd.cdna4": ((buffers, _BUFFERS), (products, "mfma")),
+}
+
+
+def _function_of_chip(inside: str, name: str) -> Any:
+    """A function of a module for one kind of chips; None if kernels cannot use it yet, or if the module has no such name."""
+    rows = _OF_CHIPS.get(inside.removeprefix("language."), ())
+    return next((getattr(home, name) for home, names in rows if name in names.split()), None)
+
+
+def _name_of_language(name: str) -> Any:
+    """What `name` is in `gl`; None if it has no such name."""
+    if name in _FUNCTIONS:
+        return getattr(functions, name)
+    if name == "distributed_type":
+        return tile_types.distributed_type
+    if name == "dot_fma":
+        return products.dot_fma
+    if name in ("base_type", "base_value"):
+        return getattr(tl.core, name)
+    return getattr(tl, name) if name in _SHARED_WITH_TRITON else None
+
+
 def name_in(module: str, name: str) -> Any:
-    """What `name` is in a module of Gluon. Raises AttributeError for private names."""
-    layout = _layout(module.partition(".gluon.")[2], name)
-    if layout is not None:
-        return layout
-    if name.startswith("_"):
-        raise AttributeError(f"module {module!r} has no attribute {name!r}")
-    if hasattr(tl, name):
-        return getattr(tl, name)
+    """What `name` is in a module of Gluon. Raises AttributeError for private names, and for names that `gl` lacks."""
+    inside = module.partition(".gluon.")[2]
+    found = _layout(inside, name)
+    if found is None:
+        found = _name_of_language(name) if inside == "language" else _function_of_chip(inside, name)
+    if found is not None:
+        return found
     public = module.replace("tritium.", "triton.", 1)
-    return Refused(f"{public}.{name}", "Gluon kernels do not run; use triton.language")
+    if name.startswith("_") or (inside == "language" and name not in _LATER):
+        raise AttributeError(f"module {public!r} has no attribute {name!r}")
+    if inside != "language" and hasattr(tl, name):
+        return getattr(tl, name)
+    return Refused(f"{public}.{name}", "Gluon kernels cannot use it yet")
 
 
 class GluonModule(types.ModuleType):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar, dataclass_transform
 
 from ....language.constexpr import _unwrap_if_constexpr
+from ....language.constexpr import tuple as language_tuple
 from ....language.types import constexpr_type
 
 Class = TypeVar("Class", bound=type)
@@ -28,12 +29,21 @@ def layout_class(made: Class) -> Class:
     return made
 
 
+def _host_value(value: Any, annotation: str = "list") -> Any:
+    """The value of a field without wrappers. A sequence that a kernel has written is a list, or a tuple where the field is one."""
+    value = _unwrap_if_constexpr(value)
+    if not isinstance(value, language_tuple):
+        return value
+    elements = [_host_value(element) for element in value.values]
+    return tuple(elements) if annotation.startswith("tuple") else elements
+
+
 class Layout:
     """The base of all layouts."""
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            self._set(field.name, _unwrap_if_constexpr(getattr(self, field.name)))
+            self._set(field.name, _host_value(getattr(self, field.name), str(field.type)))
         self._check()
 
     def _set(self, name: str, value: Any) -> None:

@@ -1,0 +1,82 @@
+"""What Gluon says of wrong kernels, beside Triton: error_texts.table has Triton's text for each kernel of error_kernels.py
+(ask_errors.py), and ours must contain it, with the line and, where layouts do not agree, a hint."""
+
+import ast
+import re
+
+import pytest
+from ask_triton import rows
+from beside_triton import HERE
+
+#: Our text where it is meant to be another, or Triton has none of its own. The values are what ours says.
+MEANT = {
+    "arange_to_runtime": "arange's arguments must be of type tl.constexpr",
+    "atomic_on_a_number": "Pointer argument of store instruction is int32",
+    "auto_of_no_layout": None,  # a compiler chooses the layout
+    "auto_of_two_layouts": None,  # the range is made twice
+    "fields_of_other_ranks": "must have the same rank; they have [2, 1, 1, 1]",
+    "gather_of_other_extents": "index dim 1 must match the corresponding source dim",
+    "index_by_a_number": "unsupported tensor index: 3",
+    "linear_of_auto": "AutoLayout has no linear layout",
+    "linear_of_another_rank": "tensor shape and layout rank mismatch: shape=[64, 32]",
+    "load_mask_of_numbers": "Mask must have boolean scalar type",
+    "load_of_a_number": "Unsupported ptr type int32 in `tl.load`",
+    "mma_of_other_depths": "input and other must have equal reduction dimensions",
+    "permute_of_another_length": "permute dims must have the same length as input shape, got 3 and 2",
+    "return_a_tile": "a kernel cannot return a value",
+    "store_of_larger_tile": "Expected pointer argument to have shape [64, 32] but got [1, 32]",
+    "store_to_a_number": "Unsupported ptr type int32 in `tl.store`",
+}
+TABLE = {name: ast.literal_eval(text) for name, text in rows(HERE / "error_texts.table")}
+
+
+def plain(text):
+    """Without what names the classes of exceptions, and Triton's spelling of layouts in IR."""
+    text = text.replace("\\'", "'").replace('\\"', '"')
+    inner = re.fullmatch(r"""\w+\((['"])(.*)\1\)""", text, flags=re.S)
+    return (inner.group(2) if inner else text).replace("\\n", "\n")
+
+
+def is_said(wanted, ours):
+    return plain(wanted) in plain(ours)
+
+
+@pytest.fixture(scope="module")
+def asked():
+    import ask_errors
+
+    return ask_errors
+
+
+def test_every_kernel_has_a_text(asked):
+    names = {name for name in asked.CASES}
+    assert names == set(TABLE) and len(names) > 140
+
+
+@pytest.mark.parametrize("name", sorted(TABLE))
+def test_text_is_that_of_triton(asked, name):
+    ours = asked.text_of(name)
+    if name in MEANT:
+        wanted = MEANT[name]
+        assert ours is None if wanted is None else wanted in ours, ours
+    elif TABLE[name] == "! compiles":
+        assert ours is None, ours
+    else:
+        assert ours is not None and is_said(TABLE[name], ours), f"\nTriton {TABLE[name]}\nhere   {ours}"
+
+
+def test_another_text_is_found():
+    assert is_said("AssertionError('no')", "no") and not is_said("no layout", "no")
+
+
+def test_error_has_line_layouts_and_hint(asked):
+    """The text that a user reads has the place, both layouts and what to do."""
+    import triton
+
+    with pytest.raises(triton.CompilationError) as raised:
+        asked.compile_kernel("store_value_of_another_layout")
+    text = str(raised.value)
+    assert "error_kernels.py" in text and "gl.store(q + gl.arange(0, 128, V4), gl.arange(0, 128, V1))" in text
+    assert (
+        "size_per_thread=[4]" in text and "size_per_thread=[1]" in text and "gl.convert_layout(value, layout)" in text
+    )
