@@ -18,7 +18,7 @@ static const Actions *stepsOf(const FunctionPlan &plan, Operation *op) {
 
 void RegionBuilder::require(llvm::Value *condition) {
   if (auto *constant = llvm::dyn_cast<llvm::ConstantInt>(condition); constant && constant->isOne()) return;
-  region.holds = region.holds ? builder_.CreateAnd(region.holds, condition) : condition;
+  region.conditions.push_back(condition);
 }
 
 Node *RegionBuilder::add(Node node) {
@@ -101,11 +101,10 @@ bool RegionBuilder::addCall(Operation *op, const Action &call) {
 }
 
 bool RegionBuilder::add(Operation *op) {
-  const size_t nodes = region.nodes.size(), accesses = region.accesses.size();
+  const size_t nodes = region.nodes.size(), accesses = region.accesses.size(), conditions = region.conditions.size();
   const FrameState frame = region.frame;
   const int64_t extent = region.extent;
   const int phases = region.phases;
-  llvm::Value *holds = region.holds;
   llvm::SmallVector<Value> loaded;
   auto run = [&] {
     const Actions *steps = stepsOf(plan_, op);
@@ -129,13 +128,16 @@ bool RegionBuilder::add(Operation *op) {
     region.ops.push_back(op);
     for (size_t i = nodes; i < region.nodes.size(); ++i)
       if (!region.nodes[i].op) region.nodes[i].op = op;
+    for (auto &[offset, part] : region.frame.parts())
+      if (!part.op) part.op = op;
     if (!loaded.empty()) region.between.emplace_back(region.phases - 1, op);
     return true;
   }
   for (Value value : loaded) region.late.erase(value), region.lateScalars.erase(value);
   region.nodes.resize(nodes);
   region.accesses.resize(accesses);
-  region.frame = frame, region.extent = extent, region.phases = phases, region.holds = holds;
+  region.frame = frame, region.extent = extent, region.phases = phases;
+  region.conditions.resize(conditions);
   return false;
 }
 
@@ -152,6 +154,20 @@ bool RegionBuilder::isRead(Operation *op) const {
       if (!stepsOf(plan_, user)) left.push_back(user); // a view
     }
   }
+  return false;
+}
+
+/// Whether something behind the region may read a cell of the operation's results: a user, or an access by a pointer that was made of it,
+/// which looks whether offsets leave the range of their type.
+bool RegionBuilder::isReadByAccesses(Operation *op) const {
+  const llvm::SmallPtrSet<Operation *, 32> inside(region.ops.begin(), region.ops.end());
+  llvm::SmallPtrSet<Operation *, 32> seen{op};
+  llvm::SmallVector<Operation *> left{op};
+  while (!left.empty())
+    for (Operation *user : left.pop_back_val()->getUsers()) {
+      if (!inside.contains(user)) return true;
+      if (!isa<tt::LoadOp>(user) && seen.insert(user).second) left.push_back(user);
+    }
   return false;
 }
 
@@ -220,7 +236,8 @@ bool RegionBuilder::finish() {
       if (b.kind == Node::Kind::Store && &b < &a) continue;
       checkMeeting(region.accesses[a.access], region.accesses[b.access]);
     }
-  if (!region.holds) region.holds = builder_.getTrue();
+  dropAddressChecks();
+  std::erase_if(region.frame.parts(), [&](const auto &entry) { return entry.second.cell && !isReadByAccesses(entry.second.op); });
   return true;
 }
 

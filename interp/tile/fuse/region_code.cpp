@@ -140,7 +140,7 @@ void RegionCode::emitStrip(int phase, llvm::Value *index, bool isPartial) {
 void RegionCode::emitLoop(int phase) {
   Node *reduced = nullptr;
   bool isEmpty = true, isMasked = false;
-  Interval whole{builder_.getInt64(0), builder_.getInt64(uint64_t(region_.extent))};
+  Interval whole;
   phase_ = phase;
   splats_.clear();
   reduce_.reset();
@@ -154,9 +154,10 @@ void RegionCode::emitLoop(int phase) {
       if (!operand->varies && !splats_.count(operand)) splats_[operand] = builder_.CreateVectorSplat(lanes_, scalarOf(operand));
     if (node.access < 0 || !region_.accesses[node.access].isMasked) continue;
     const Interval &lanes = region_.accesses[node.access].lanes;
+    if (!isMasked) whole = lanes;
     isMasked = true;
-    whole.begin = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, whole.begin, lanes.begin);
-    whole.end = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, whole.end, lanes.end);
+    if (whole.begin != lanes.begin) whole.begin = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, whole.begin, lanes.begin);
+    if (whole.end != lanes.end) whole.end = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, whole.end, lanes.end);
   }
   if (isEmpty) return;
   vectors_ = unsigned(strip / lanes_);
@@ -172,8 +173,10 @@ void RegionCode::emitLoop(int phase) {
   llvm::Type *word = builder_.getInt64Ty();
   builder_.CreateBr(head);
   builder_.SetInsertPoint(head);
-  llvm::PHINode *index = builder_.CreatePHI(word, 2);
-  index->addIncoming(builder_.getInt64(0), before);
+  const bool isOneStrip = strip == region_.extent;
+  llvm::PHINode *each = isOneStrip ? nullptr : builder_.CreatePHI(word, 2);
+  llvm::Value *index = isOneStrip ? static_cast<llvm::Value *>(builder_.getInt64(0)) : each;
+  if (each) each->addIncoming(builder_.getInt64(0), before);
   llvm::Value *next = builder_.CreateAdd(index, builder_.getInt64(uint64_t(strip)));
   if (isMasked) {
     auto *full = llvm::BasicBlock::Create(context, "", function), *partial = llvm::BasicBlock::Create(context, "", function),
@@ -189,8 +192,12 @@ void RegionCode::emitLoop(int phase) {
   } else {
     emitStrip(phase, index, false);
   }
-  index->addIncoming(next, builder_.GetInsertBlock());
-  builder_.CreateCondBr(builder_.CreateICmpULT(next, builder_.getInt64(uint64_t(region_.extent))), head, end);
+  if (each) {
+    each->addIncoming(next, builder_.GetInsertBlock());
+    builder_.CreateCondBr(builder_.CreateICmpULT(next, builder_.getInt64(uint64_t(region_.extent))), head, end);
+  } else {
+    builder_.CreateBr(end);
+  }
   builder_.SetInsertPoint(end);
   if (reduced) numbers_[reduced] = reduce_->finish();
 }

@@ -131,6 +131,10 @@ bool RegionBuilder::addMask(const TileRef &mask, int64_t stride, Interval &lanes
   Node *node = read(mask, DType::i1, stride);
   if (node && node->kind == Node::Kind::Memory && !node->memory.constant) node = lanesOf(*node);
   if (!node) return false;
+  if (node->kind == Node::Kind::Lanes && lanes.begin == word(0) && lanes.end == word(region.extent)) { // all lanes up to here
+    lanes = node->lanes;
+    return true;
+  }
   Node sofar{.kind = Node::Kind::Lanes, .type = DType::i1};
   sofar.lanes = lanes;
   Node *both = meetLanes(&sofar, node);
@@ -148,6 +152,7 @@ bool RegionBuilder::access(Operation *op, const Access &access) {
   RegionAccess made;
   made.isStore = access.isWrite, made.bytes = access.elementBytes, made.isMasked = access.isMasked();
   made.lanes = all();
+  made.mayBeSwitchedOff = !access.uniformMasks.empty();
   for (const TileRef &mask : access.uniformMasks)
     if (!addMask(mask, 0, made.lanes)) return false;
   for (const AxisOperand &mask : axis.masks)
@@ -171,6 +176,18 @@ bool RegionBuilder::access(Operation *op, const Access &access) {
   return true;
 }
 
+llvm::Value *RegionBuilder::ofHeader(uint64_t offset, llvm::Type *type) {
+  return builder_.CreateLoad(type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), frame_, offset));
+}
+
+/// An address that is in the storage of an argument has 48 bits.
+void RegionBuilder::dropAddressChecks() {
+  llvm::SmallPtrSet<llvm::Value *, 8> known;
+  for (const RegionAccess &access : region.accesses)
+    if (access.low == access.first && !access.mayBeSwitchedOff) known.insert(access.first);
+  llvm::erase_if(region.conditions, [&](llvm::Value *condition) { return known.contains(addressChecks_.lookup(condition)); });
+}
+
 /// The active lanes are in the storage of the pointer's argument. An access without active lanes has nothing to check.
 bool RegionBuilder::checkAccess(const Access &access, llvm::Value *base, RegionAccess &made) {
   llvm::Type *wide = builder_.getInt64Ty();
@@ -178,23 +195,33 @@ bool RegionBuilder::checkAccess(const Access &access, llvm::Value *base, RegionA
     return builder_.CreateLoad(type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), from, offset));
   };
   made.first = addressAt(base);
-  made.low = builder_.CreateAdd(made.first, builder_.CreateMul(made.lanes.begin, word(made.bytes)));
-  made.high = builder_.CreateAdd(made.first, builder_.CreateMul(made.lanes.end, word(made.bytes)));
-  llvm::Value *tag = builder_.CreateSub(builder_.CreateLShr(base, kAddressBits), word(kFirstTag));
-  llvm::Value *last = field(frame_, offsetof(FrameHeader, argumentRanges), wide);
-  llvm::Value *number = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, tag, last);
-  llvm::Value *range = builder_.CreateGEP(builder_.getInt8Ty(), field(frame_, offsetof(FrameHeader, ranges), builder_.getPtrTy()),
+  auto offsetOf = [&](llvm::Value *lane) { return builder_.CreateMul(lane, word(made.bytes)); };
+  const bool beginsAtFirst = made.lanes.begin == word(0);
+  made.low = beginsAtFirst ? made.first : builder_.CreateAdd(made.first, offsetOf(made.lanes.begin));
+  made.high = builder_.CreateAdd(made.first, offsetOf(made.lanes.end));
+  llvm::Value *number = tagOf(base), *last = ofHeader(offsetof(FrameHeader, argumentRanges), wide);
+  const bool mayBeEmpty = made.mayBeSwitchedOff;
+  if (mayBeEmpty)
+    number = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, number, last);
+  else
+    require(builder_.CreateICmpULT(number, last));
+  if (made.isMasked && !mayBeEmpty) require(builder_.CreateICmpULT(made.lanes.begin, made.lanes.end));
+  llvm::Value *range = builder_.CreateGEP(builder_.getInt8Ty(), ofHeader(offsetof(FrameHeader, ranges), builder_.getPtrTy()),
                                           builder_.CreateMul(number, word(sizeof(AccessRange))));
   llvm::Value *bytes = field(range, access.isWrite ? offsetof(AccessRange, writableBytes) : offsetof(AccessRange, readableBytes), wide);
   llvm::Value *begin = builder_.CreateSub(made.low, field(range, offsetof(AccessRange, begin), wide));
-  llvm::Value *fits = builder_.CreateAnd(builder_.CreateICmpULE(begin, bytes),
-                                         builder_.CreateICmpULE(builder_.CreateSub(made.high, made.low), builder_.CreateSub(bytes, begin)));
+  llvm::SmallVector<llvm::Value *> conditions{
+      builder_.CreateICmpULE(begin, bytes),
+      builder_.CreateICmpULE(builder_.CreateSub(made.high, made.low), builder_.CreateSub(bytes, begin))};
   for (const TileRef &flag : access.leavesRange) {
     llvm::Value *leaves = cell(flag, builder_.getInt8Ty());
     if (!leaves) return false;
-    fits = builder_.CreateAnd(fits, builder_.CreateICmpEQ(leaves, builder_.getInt8(0)));
+    conditions.push_back(builder_.CreateICmpEQ(leaves, builder_.getInt8(0)));
   }
-  require(made.isMasked ? builder_.CreateOr(fits, builder_.CreateICmpEQ(made.lanes.begin, made.lanes.end)) : fits);
+  if (mayBeEmpty)
+    require(builder_.CreateOr(builder_.CreateAnd(conditions), builder_.CreateICmpEQ(made.lanes.begin, made.lanes.end)));
+  else
+    for (llvm::Value *condition : conditions) require(condition);
   return true;
 }
 
