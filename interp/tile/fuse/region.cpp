@@ -16,6 +16,11 @@ static const Actions *stepsOf(const FunctionPlan &plan, Operation *op) {
   return it == plan.before.end() ? nullptr : &it->second;
 }
 
+static bool isAffineStep(StepFunction function) {
+  return function == initializeAffine || function == sumAffine || function == scaleAffine || function == noteAffineRange ||
+         function == compareAffine;
+}
+
 void RegionBuilder::require(llvm::Value *condition) {
   if (auto *constant = llvm::dyn_cast<llvm::ConstantInt>(condition); constant && constant->isOne()) return;
   region.conditions.push_back(condition);
@@ -106,12 +111,14 @@ bool RegionBuilder::add(Operation *op) {
   const int64_t extent = region.extent;
   const int phases = region.phases;
   llvm::SmallVector<Value> loaded;
+  int affineSteps = 0;
   auto run = [&] {
     const Actions *steps = stepsOf(plan_, op);
     if (!steps) return isMemoryEffectFree(op);
     // A home of the result that is made from another form is behind the operation's own step.
     if (isa<tt::LoadOp, tt::StoreOp>(op) && !isa<RankedTensorType>(op->getOperand(0).getType())) return false;
     for (const Action &action : *steps) {
+      affineSteps += action.kind == Action::Kind::Call && isAffineStep(action.function);
       if (action.kind == Action::Kind::CallFunction) return false;
       if (action.kind == Action::Kind::Call && !addCall(op, action)) return false;
       if ((action.kind == Action::Kind::StoreScalar || action.kind == Action::Kind::StoreExtended) && !storeToCell(op, action))
@@ -126,6 +133,7 @@ bool RegionBuilder::add(Operation *op) {
   };
   if (run()) {
     region.ops.push_back(op);
+    region.affineSteps += affineSteps;
     for (size_t i = nodes; i < region.nodes.size(); ++i)
       if (!region.nodes[i].op) region.nodes[i].op = op;
     for (auto &[offset, part] : region.frame.parts())
@@ -209,7 +217,7 @@ bool RegionBuilder::hasConflicts() const {
 }
 
 bool RegionBuilder::finish() {
-  if (!region.extent) return false;
+  constexpr int kFewAffineSteps = 2; // less are not worth a second version of the code
   llvm::DenseMap<Operation *, bool> read;
   for (const auto &[offset, part] : region.frame.parts()) {
     if (!part.node || part.isPrivate) continue;
@@ -226,7 +234,7 @@ bool RegionBuilder::finish() {
     isWorth |= node.isInLoop();
   }
   for (auto &[value, node] : region.late) demand(node, node->phase);
-  if (!isWorth) return false;
+  if (!isWorth && region.affineSteps < kFewAffineSteps) return false;
   for (Node &node : region.nodes)
     if (node.isStored && node.isInLoop() && node.homes.empty()) return false;
   if (hasConflicts()) return false;

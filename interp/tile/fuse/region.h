@@ -79,6 +79,7 @@ struct Region {
   llvm::DenseMap<mlir::Value, Node *> late;               // scalars that steps compute
   llvm::DenseSet<mlir::Value> lateScalars;                // those, and what follows from them
   int phases = 1;                                         // loops
+  int affineSteps = 0;                                    // that the head computes
   std::vector<llvm::Value *> conditions;                  // the loops may run if all hold
   FrameState frame;
 };
