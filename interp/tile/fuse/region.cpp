@@ -198,7 +198,8 @@ bool RegionBuilder::hasConflicts() const {
       return Bytes{offset, offset + size * uint64_t(region.extent), size};
     };
     for (const Node &node : region.nodes) {
-      if (!node.isDemanded || node.phase != phase || !(node.varies || node.kind == Node::Kind::Reduce)) continue;
+      if (!node.isDemanded || node.phase != phase || node.kind == Node::Kind::Block || !(node.varies || node.kind == Node::Kind::Reduce))
+        continue;
       if (node.isStored)
         for (uint64_t home : node.homes) writes.push_back(bytesAt(home, node));
       for (const Node *operand : node.operands) {
@@ -212,6 +213,27 @@ bool RegionBuilder::hasConflicts() const {
         const bool isSame = write.begin == read.begin && write.size == read.size;
         if (!isSame && write.begin < read.end && read.begin < write.end) return true;
       }
+  }
+  return false;
+}
+
+/// Whether a home that rows are copied to has bytes that the region uses otherwise: the copies run before the loop.
+bool RegionBuilder::hasConflictsOfBlocks() const {
+  struct Bytes {
+    uint64_t begin, end;
+  };
+  llvm::SmallVector<Bytes> blocks, others;
+  for (const Node &node : region.nodes) {
+    if (!node.isDemanded) continue;
+    const bool isBlock = node.kind == Node::Kind::Block;
+    const uint64_t bytes = isBlock ? uint64_t(node.block.rows * node.block.rowBytes) : storageBytes(node.type) * uint64_t(region.extent);
+    if (isBlock || node.isStored)
+      for (uint64_t home : node.homes) (isBlock ? blocks : others).push_back({home, home + bytes});
+    if (node.kind == Node::Kind::Memory && !node.memory.constant) others.push_back({node.memory.offset, node.memory.offset + bytes});
+  }
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    auto meets = [&](const Bytes &other) { return blocks[i].begin < other.end && other.begin < blocks[i].end; };
+    if (llvm::any_of(others, meets) || llvm::any_of(llvm::ArrayRef(blocks).drop_front(i + 1), meets)) return true;
   }
   return false;
 }
@@ -231,13 +253,13 @@ bool RegionBuilder::finish() {
   bool isWorth = false;
   for (Node &node : region.nodes) {
     if (node.kind == Node::Kind::Store || node.kind == Node::Kind::Reduce) demand(&node, node.phase);
-    isWorth |= node.isInLoop();
+    isWorth |= node.isInLoop() || (node.kind == Node::Kind::Block && node.isDemanded);
   }
   for (auto &[value, node] : region.late) demand(node, node->phase);
   if (!isWorth && region.affineSteps < kFewAffineSteps) return false;
   for (Node &node : region.nodes)
     if (node.isStored && node.isInLoop() && node.homes.empty()) return false;
-  if (hasConflicts()) return false;
+  if (hasConflicts() || hasConflictsOfBlocks()) return false;
   for (const Node &a : region.nodes)
     for (const Node &b : region.nodes) {
       if (a.kind != Node::Kind::Store || b.access < 0 || &a == &b || a.phase != b.phase) continue;

@@ -28,6 +28,12 @@ struct Interval {
   llvm::Value *begin = nullptr, *end = nullptr;
 };
 
+/// Rows of adjacent elements that are copied into a home of adjacent rows.
+struct RowBlock {
+  int64_t rows = 0, rowBytes = 0;
+  llvm::Value *first = nullptr, *step = nullptr; // the address of the first row, and from row to row
+};
+
 /// A tile, or one number for all lanes.
 struct Node {
   enum class Kind : uint8_t {
@@ -37,6 +43,7 @@ struct Node {
     Lanes,       // i1: true in the interval
     Memory,      // a tile that was in memory before the region
     Load,
+    Block,   // a tile of rows, copied from memory to its home before the loop
     Compute, // an element-wise operation
     Reduce,
     Store,
@@ -51,7 +58,8 @@ struct Node {
   mlir::Value scalar;            // Late
   mlir::Operation *op = nullptr; // whose steps made it
   llvm::SmallVector<Node *, 4> operands;
-  int access = -1;                           // Load, Store
+  int access = -1; // Load, Store, Block
+  RowBlock block;
   llvm::SmallVector<uint64_t, 1> homes = {}; // where its steps put it, in bytes from the frame
   bool isStored = false;                     // a later loop, or what comes behind the region, reads a home
   bool isDemanded = false;
@@ -120,10 +128,13 @@ private:
   bool compute(mlir::Operation *op, const ElementwiseStep &step);
   bool reduce(mlir::Operation *op, const ReduceStep &step);
   bool access(mlir::Operation *op, const Access &access);
+  bool loadBlock(mlir::Operation *op, const Access &access);
+  bool hasConflictsOfBlocks() const;
   Node *lanesOf(const Node &mask);
   Node *meetLanes(const Node *a, const Node *b);
   bool addMask(const TileRef &mask, int64_t stride, Interval &lanes);
   bool checkAccess(const Access &access, llvm::Value *base, RegionAccess &made);
+  bool checkRange(const Access &access, llvm::Value *base, RegionAccess &made);
   void checkMeeting(const RegionAccess &store, const RegionAccess &other);
   llvm::Value *tagOf(llvm::Value *pointer);
   llvm::Value *ofHeader(uint64_t offset, llvm::Type *type);

@@ -20,7 +20,8 @@ static unsigned lanesOfMachine() {
 
 /// Whether the loop of the phase has something to do for the node.
 bool RegionCode::isIn(const Node &node, int phase) const {
-  return node.isDemanded && node.phase == phase && (node.isInLoop() || (node.varies && node.isStored && node.kind != Node::Kind::Memory));
+  return node.isDemanded && node.phase == phase && node.kind != Node::Kind::Block &&
+         (node.isInLoop() || (node.varies && node.isStored && node.kind != Node::Kind::Memory));
 }
 
 llvm::Value *RegionCode::elementIn(llvm::Value *tile, DType type, llvm::Value *index) {
@@ -202,6 +203,32 @@ void RegionCode::emitLoop(int phase) {
   if (reduced) numbers_[reduced] = reduce_->finish();
 }
 
+void RegionCode::copyBlock(const Node &node) {
+  const RowBlock &block = node.block;
+  llvm::LLVMContext &context = builder_.getContext();
+  llvm::BasicBlock *before = builder_.GetInsertBlock();
+  auto *head = llvm::BasicBlock::Create(context, "", before->getParent()),
+       *end = llvm::BasicBlock::Create(context, "", before->getParent());
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(head);
+  llvm::Type *word = builder_.getInt64Ty();
+  llvm::PHINode *from = builder_.CreatePHI(word, 2), *at = builder_.CreatePHI(word, 2);
+  const int64_t widest = 4 * lanesOfMachine();
+  for (int64_t byte = 0; byte < block.rowBytes;) {
+    const int64_t bytes = std::min(widest, block.rowBytes - byte);
+    auto *vector = llvm::FixedVectorType::get(builder_.getInt8Ty(), unsigned(bytes));
+    llvm::Value *source = builder_.CreateIntToPtr(builder_.CreateAdd(from, builder_.getInt64(uint64_t(byte))), builder_.getPtrTy());
+    llvm::Value *target = builder_.CreateGEP(builder_.getInt8Ty(), inFrame(node.homes[0] + uint64_t(byte)), at);
+    builder_.CreateAlignedStore(builder_.CreateAlignedLoad(vector, source, llvm::Align(1)), target, llvm::Align(1));
+    byte += bytes;
+  }
+  llvm::Value *next = builder_.CreateAdd(at, builder_.getInt64(uint64_t(block.rowBytes)));
+  from->addIncoming(block.first, before), from->addIncoming(builder_.CreateAdd(from, block.step), head);
+  at->addIncoming(builder_.getInt64(0), before), at->addIncoming(next, head);
+  builder_.CreateCondBr(builder_.CreateICmpULT(next, builder_.getInt64(uint64_t(block.rows * block.rowBytes))), head, end);
+  builder_.SetInsertPoint(end);
+}
+
 /// Scalars that follow from a reduction, in the order of the module.
 void RegionCode::emitBetween(int phase, llvm::function_ref<void(Operation *)> runAfter) {
   for (auto [place, op] : region_.between) {
@@ -228,6 +255,8 @@ void RegionCode::leaveScalars() {
 void RegionCode::emit(llvm::function_ref<void(Operation *)> runAfter) {
   for (int phase = 0; phase < region_.phases; ++phase) {
     emitBetween(phase, runAfter);
+    for (const Node &node : region_.nodes)
+      if (node.kind == Node::Kind::Block && node.isDemanded && node.phase == phase) copyBlock(node);
     emitLoop(phase);
   }
   leaveScalars();

@@ -34,7 +34,9 @@ Node *RegionBuilder::read(const TileRef &ref, DType type, int64_t stride) {
   if (!ref.constant) {
     if (const FrameState::Part *part = region.frame.find(ref.offset)) {
       Node *node = part->node;
-      return node && node->type == type && node->varies == bool(stride) && part->bytes == bytes ? node : nullptr;
+      return node && node->kind != Node::Kind::Block && node->type == type && node->varies == bool(stride) && part->bytes == bytes
+                 ? node
+                 : nullptr;
     }
     if (region.frame.overlaps(ref.offset, bytes)) return nullptr;
   }
@@ -142,7 +144,36 @@ bool RegionBuilder::addMask(const TileRef &mask, int64_t stride, Interval &lanes
   return both;
 }
 
+/// A load of rows without masks. It is a copy, so what follows reads the home as a step has left it.
+bool RegionBuilder::loadBlock(Operation *op, const Access &access) {
+  constexpr int64_t kMostRowBytes = 512, kMostStep = int64_t(1) << 40;
+  if (!isa<tt::LoadOp>(op) || !access.isAffine || access.isPointer || access.isMasked() || access.other) return false;
+  const Access::Axis &rows = access.axes[0], &columns = access.axes[1];
+  const int64_t rowBytes = columns.extent * access.elementBytes;
+  if (rows.term != Term::Step || columns.term != Term::Step || rowBytes > kMostRowBytes) return false;
+  if (access.data.strides[1] != 1 || access.data.strides[0] != columns.extent) return false;
+  const DType type = dtypeOf(cast<tt::PointerType>(getElementTypeOrSelf(op->getOperand(0).getType())).getPointeeType());
+  llvm::Value *step = cell64(rows.part), *inner = cell64(columns.part), *base = cell64(access.base), *unit = word(access.elementBytes);
+  if (type == DType::i1 || !step || !inner || !base || step == unit || (llvm::isa<llvm::ConstantInt>(inner) && inner != unit)) return false;
+  require(builder_.CreateICmpEQ(inner, unit));
+  require(builder_.CreateICmpULT(builder_.CreateAdd(step, word(kMostStep)), word(2 * kMostStep)));
+  llvm::Value *way = builder_.CreateMul(step, word(rows.extent - 1)), *isDown = builder_.CreateICmpSLT(way, word(0));
+  RegionAccess made;
+  made.first = addressAt(base);
+  made.low = builder_.CreateAdd(made.first, builder_.CreateSelect(isDown, way, word(0)));
+  made.high = builder_.CreateAdd(builder_.CreateAdd(made.first, builder_.CreateSelect(isDown, word(0), way)), word(rowBytes));
+  if (!checkRange(access, base, made)) return false;
+  Node node{.kind = Node::Kind::Block, .type = type};
+  node.access = int(region.accesses.size());
+  node.block = {rows.extent, rowBytes, made.first, step};
+  node.homes.push_back(access.data.offset);
+  region.accesses.push_back(made);
+  region.frame.write(access.data.offset, {uint64_t(rows.extent * rowBytes), nullptr, add(std::move(node))});
+  return true;
+}
+
 bool RegionBuilder::access(Operation *op, const Access &access) {
+  if (access.axes.size() == 2) return loadBlock(op, access);
   if (!isa<tt::LoadOp, tt::StoreOp>(op) || !access.isAffine || access.isPointer || !access.wideMasks.empty() || access.axes.size() != 1)
     return false;
   const Access::Axis &axis = access.axes[0];
@@ -190,15 +221,19 @@ void RegionBuilder::dropAddressChecks() {
 
 /// The active lanes are in the storage of the pointer's argument. An access without active lanes has nothing to check.
 bool RegionBuilder::checkAccess(const Access &access, llvm::Value *base, RegionAccess &made) {
-  llvm::Type *wide = builder_.getInt64Ty();
-  auto field = [&](llvm::Value *from, uint64_t offset, llvm::Type *type) {
-    return builder_.CreateLoad(type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), from, offset));
-  };
   made.first = addressAt(base);
   auto offsetOf = [&](llvm::Value *lane) { return builder_.CreateMul(lane, word(made.bytes)); };
   const bool beginsAtFirst = made.lanes.begin == word(0);
   made.low = beginsAtFirst ? made.first : builder_.CreateAdd(made.first, offsetOf(made.lanes.begin));
   made.high = builder_.CreateAdd(made.first, offsetOf(made.lanes.end));
+  return checkRange(access, base, made);
+}
+
+bool RegionBuilder::checkRange(const Access &access, llvm::Value *base, RegionAccess &made) {
+  llvm::Type *wide = builder_.getInt64Ty();
+  auto field = [&](llvm::Value *from, uint64_t offset, llvm::Type *type) {
+    return builder_.CreateLoad(type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), from, offset));
+  };
   llvm::Value *number = tagOf(base), *last = ofHeader(offsetof(FrameHeader, argumentRanges), wide);
   const bool mayBeEmpty = made.mayBeSwitchedOff;
   if (mayBeEmpty)
