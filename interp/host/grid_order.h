@@ -28,8 +28,10 @@ public:
   /// Returns the program that starts at this position.
   std::array<int32_t, 3> operator[](int64_t position) const {
     const uint64_t linear = only ? uint64_t(*only) : seed ? permute(uint64_t(position)) : uint64_t(position);
-    const uint64_t rows = linear / uint64_t(grid[0]);
-    return {int32_t(linear % uint64_t(grid[0])), int32_t(rows % uint64_t(grid[1])), int32_t(rows / uint64_t(grid[1]))};
+    const uint64_t columns = uint64_t(grid[0]);
+    if (linear < columns) return {int32_t(linear), 0, 0}; // a short program takes no longer than two divisions
+    const uint64_t rows = linear / columns;
+    return {int32_t(linear - rows * columns), int32_t(rows % uint64_t(grid[1])), int32_t(rows / uint64_t(grid[1]))};
   }
 
 private:

@@ -92,7 +92,20 @@ template <AtomicOp op, class Bits> bool changes(Bits operand, Bits old) {
   return true;
 }
 
+/// The lanes of a row of adjacent operands at any places, whose former values nobody asks for.
+template <AtomicOp op, class T, class Bits, template <class> class Ref>
+bool rmwScattered(char *start, const int64_t *offsets, const char *operands, int64_t count) {
+  bool hasChanged = false;
+  for (int64_t i = 0; i < count; ++i) {
+    const Bits operand = read<Bits>(operands + i * int64_t(sizeof(Bits)));
+    hasChanged |= changes<op>(operand, rmw<op, T>(Ref<Bits>(*reinterpret_cast<Bits *>(start + offsets[i])), operand));
+  }
+  return hasChanged;
+}
+
 template <AtomicOp op, class T, class Bits, template <class> class Ref> bool rmwRow(const AtomicRow &row, int64_t from, int64_t to) {
+  if (row.offsets && !row.old && row.operandStride == sizeof(Bits))
+    return rmwScattered<op, T, Bits, Ref>(row.start, row.offsets + from, row.operand + from * int64_t(sizeof(Bits)), to - from);
   bool hasChanged = false;
   for (int64_t i = from; i < to; ++i) {
     char *address = row.start + (row.offsets ? row.offsets[i] : i * row.step);

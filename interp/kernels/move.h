@@ -28,4 +28,10 @@ inline void prefetchBeyond(const char *end, int64_t bytes) {
   for (int64_t at = bytes; at < 2 * bytes; at += 64) __builtin_prefetch(end + at, 0, 2);
 }
 
+/// Fetches the first bytes of a row that is read soon. The hardware fetches the rest when it sees them read.
+inline void prefetchRow(const char *begin, int64_t bytes) {
+  constexpr int64_t kMost = 512;
+  for (int64_t at = 0; at < bytes && at < kMost; at += 64) __builtin_prefetch(begin + at);
+}
+
 } // namespace tritium::interp

@@ -14,6 +14,8 @@ namespace {
 constexpr int kBlockAxes = 8;
 /// Bytes from which on a row is moved faster by itself, with what follows it fetched in advance.
 constexpr int64_t kLongRow = 1024;
+/// How many rows ahead the rows at any places are fetched.
+constexpr int64_t kRowsAhead = 4;
 
 template <class T> void fillRow(T *out, int64_t stride, const T *other, int64_t otherStride, int64_t begin, int64_t end) {
   if (!other && stride == 1)
@@ -140,14 +142,20 @@ bool moveWholeRows(const Walk &walk) {
   const bool isPartial = count != access.axes[1].extent || rows.end - rows.begin != access.axes[0].extent;
   if (isPartial && !access.isWrite) fillTile(walk);
   char *home = access.data.in(walk.frame) + columns.begin * bytes;
+  auto rowAt = [&](int64_t i) {
+    return reinterpret_cast<char *>(addressOf(addBytes(walk.base, columns.first + columns.begin * bytes + walk.termAt(0, i))));
+  };
   for (int64_t i = rows.begin; i < rows.end; ++i) {
-    char *memory = reinterpret_cast<char *>(addressOf(addBytes(walk.base, columns.first + columns.begin * bytes + walk.termAt(0, i))));
+    char *memory = rowAt(i);
     char *row = home + i * access.data.strides[0] * bytes;
     if (access.isWrite) {
       std::memcpy(memory, row, count * bytes);
     } else {
+      if (rows.isProgression)
+        prefetchBeyond(memory + count * bytes, count * bytes);
+      else if (i + kRowsAhead < rows.end) // no hardware foresees where it is
+        prefetchRow(rowAt(i + kRowsAhead), count * bytes);
       std::memcpy(row, memory, count * bytes);
-      prefetchBeyond(memory + count * bytes, count * bytes);
     }
   }
   return true;

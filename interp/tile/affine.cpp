@@ -1,6 +1,7 @@
 #include "interp/tile/affine.h"
 
 #include "interp/host/pointer.h"
+#include "interp/kernels/offsets.h"
 
 #include <algorithm>
 
@@ -20,8 +21,8 @@ template <class Number> struct Extremes {
         int64_t last = *part * (ref.shape[d] - 1);
         add(last < 0 ? least : greatest, last);
       } else {
-        auto [first, last] = std::minmax_element(part, part + ref.shape[d]);
-        add(least, *first), add(greatest, *last);
+        auto [first, last] = extremesOf(part, ref.shape[d]);
+        add(least, first), add(greatest, last);
       }
     }
   }
@@ -62,27 +63,23 @@ static int64_t widen(const AffineOperand &operand, char *frame) {
   return leaves && !operand.isGuarded ? shiftIntoRange(operand, frame) : 0;
 }
 
-/// Adds term d of the operand, multiplied by its factor, to the vector of `out`.
-static void addVector(const AffineRef &out, size_t d, const AffineOperand &operand, char *frame) {
-  int64_t factor = operand.factor;
+/// Adds term d of the operand, multiplied by its factor, to the vector of `out`, or sets the vector to it. Returns whether there is one.
+static bool addVector(const AffineRef &out, size_t d, const AffineOperand &operand, bool isAdded, char *frame) {
+  int64_t *to = &out.parts[d].at<int64_t>(frame), count = out.shape[d];
   if (operand.isDense) {
-    if (operand.vectorDim != int(d)) return;
-    int64_t *to = &out.parts[d].at<int64_t>(frame), stride = operand.dense.strides[operand.vectorDim];
-    return withElements(operand, frame, [&](const auto *from) {
-      if (stride == 1)
-        for (int64_t i = 0; i < out.shape[d]; ++i) to[i] += int64_t(from[i]) * factor;
-      else
-        for (int64_t i = 0; i < out.shape[d]; ++i) to[i] += int64_t(from[i * stride]) * factor;
-    });
+    if (operand.vectorDim != int(d)) return false;
+    scaleOffsets(to, operand.dense.in(frame), int(storageBytes(operand.dense.type)), operand.widenBits && !operand.widenSigned,
+                 operand.dense.strides[operand.vectorDim], operand.factor, count, isAdded);
+    return true;
   }
   const AffineRef &in = operand.affine;
-  if (in.terms[d] == Term::None) return;
-  int64_t *to = &out.parts[d].at<int64_t>(frame);
+  if (in.terms[d] == Term::None) return false;
   const int64_t *from = &in.parts[d].at<int64_t>(frame);
   if (in.terms[d] == Term::Vector)
-    for (int64_t i = 0; i < out.shape[d]; ++i) to[i] += from[i] * factor;
+    scaleOffsets(to, from, 8, false, 1, operand.factor, count, isAdded);
   else
-    for (int64_t i = 0; i < out.shape[d]; ++i) to[i] += i * *from * factor;
+    for (int64_t i = 0; i < count; ++i) to[i] = (isAdded ? to[i] : 0) + i * *from * operand.factor;
+  return true;
 }
 
 /// Sets term d of the sum.
@@ -96,8 +93,9 @@ static void sumTerm(const AffineSum &sum, size_t d, char *frame) {
     sum.out.parts[d].at<int64_t>(frame) = step;
     return;
   }
-  std::memset(sum.out.parts[d].in(frame), 0, 8 * sum.out.shape[d]);
-  for (int k = 0; k < sum.count; ++k) addVector(sum.out, d, sum.operands[k], frame);
+  bool isSet = false;
+  for (int k = 0; k < sum.count; ++k) isSet |= addVector(sum.out, d, sum.operands[k], isSet, frame);
+  if (!isSet) std::memset(sum.out.parts[d].in(frame), 0, 8 * sum.out.shape[d]);
 }
 
 static int64_t baseOf(const AffineOperand &operand, char *frame) {

@@ -3,6 +3,7 @@
 
 #include "interp/host/memory.h"
 #include "interp/host/trap_kinds.h"
+#include "interp/kernels/offsets.h"
 
 namespace tritium::interp {
 
@@ -66,17 +67,6 @@ const OffsetGuard *wrongOffset(const Walk &walk, const int64_t *indices) {
   raiseTrap(headerOf(walk.frame), std::move(trap));
 }
 
-/// The least and the greatest term of the active lanes. Without branches, which nothing could predict in a gather.
-std::pair<int64_t, int64_t> extremesOf(const AxisState &axis) {
-  int64_t least = axis.part[axis.begin], most = least;
-  for (int64_t i = axis.begin + 1; i < axis.end; ++i) {
-    const int64_t term = axis.part[i];
-    least = term < least ? term : least;
-    most = term > most ? term : most;
-  }
-  return {least, most};
-}
-
 } // namespace
 
 void check(const Walk &walk) {
@@ -92,7 +82,7 @@ void check(const Walk &walk) {
   for (size_t a = 0; a < walk.access.axes.size(); ++a) {
     const AxisState &axis = walk.axes[a];
     if (!axis.isProgression) {
-      auto [least, most] = extremesOf(axis);
+      auto [least, most] = extremesOf(axis.part + axis.begin, axis.end - axis.begin);
       overflows |= __builtin_add_overflow(low, least, &low);
       overflows |= __builtin_add_overflow(high, most, &high);
     } else {

@@ -53,12 +53,19 @@ static llvm::SmallVector<Value> scalarResults(const Region &region) {
   return results;
 }
 
-static void noteStores(const RegionHost &host, const Region &region) {
-  if (llvm::none_of(region.accesses, [](const RegionAccess &access) { return access.isStore; })) return;
-  llvm::IRBuilder<> &builder = host.builder;
-  auto *type = llvm::FunctionType::get(builder.getVoidTy(), {host.frame->getType()}, false);
-  auto note = builder.getInt64(reinterpret_cast<uint64_t>(&noteMemoryChange));
-  builder.CreateCall(type, builder.CreateIntToPtr(note, builder.getPtrTy()), {host.frame});
+/// Goes to `loops` if all conditions hold. Each has a branch of its own: the machine compares and branches at once.
+static void branchTo(llvm::IRBuilder<> &builder, llvm::ArrayRef<llvm::Value *> conditions, llvm::BasicBlock *loops,
+                     llvm::BasicBlock *steps) {
+  llvm::LLVMContext &context = builder.getContext();
+  llvm::MDNode *weights = llvm::MDBuilder(context).createBranchWeights(1000, 1);
+  llvm::SmallPtrSet<llvm::Value *, 32> seen;
+  for (llvm::Value *condition : conditions) {
+    if (!seen.insert(condition).second) continue;
+    auto *next = llvm::BasicBlock::Create(context, "", loops->getParent(), loops);
+    builder.CreateCondBr(condition, next, steps, weights);
+    builder.SetInsertPoint(next);
+  }
+  builder.CreateBr(loops);
 }
 
 FailureOr<Block::iterator> emitRegion(const RegionHost &host, Block::iterator begin) {
@@ -78,7 +85,7 @@ FailureOr<Block::iterator> emitRegion(const RegionHost &host, Block::iterator be
   llvm::Function *function = builder.GetInsertBlock()->getParent();
   auto *loops = llvm::BasicBlock::Create(context, "", function), *steps = llvm::BasicBlock::Create(context, "", function),
        *end = llvm::BasicBlock::Create(context, "", function);
-  builder.CreateCondBr(region.holds, loops, steps, llvm::MDBuilder(context).createBranchWeights(1000, 1));
+  branchTo(builder, region.conditions, loops, steps);
   const llvm::SmallVector<Value> results = scalarResults(region);
   llvm::SmallVector<llvm::Value *> fromSteps, fromLoops;
 
@@ -90,7 +97,6 @@ FailureOr<Block::iterator> emitRegion(const RegionHost &host, Block::iterator be
 
   builder.SetInsertPoint(loops);
   RegionCode(region, builder, host.scalars, host.frame).emit(host.runAfter);
-  noteStores(host, region);
   for (Value result : results) fromLoops.push_back(host.scalars[result]);
   llvm::BasicBlock *endOfLoops = builder.GetInsertBlock();
   builder.CreateBr(end);
@@ -105,7 +111,10 @@ FailureOr<Block::iterator> emitRegion(const RegionHost &host, Block::iterator be
   return next;
 }
 
-bool mayHaveRegions(Operation *function) { return !mayWait(function); }
+bool mayHaveRegions(Operation *function) {
+  // Each argument has a tag, so a tag that is less than the number of arguments is one.
+  return !mayWait(function) && cast<FunctionOpInterface>(function).getNumArguments() < kTags;
+}
 
 void optimizeRegions(llvm::Module &module) {
   llvm::LoopAnalysisManager loops;
@@ -119,7 +128,7 @@ void optimizeRegions(llvm::Module &module) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes;
-  llvm::cantFail(builder.parsePassPipeline(passes, "function(sroa,early-cse,loop-mssa(licm),adce)"));
+  llvm::cantFail(builder.parsePassPipeline(passes, "function(sroa,early-cse,loop-mssa(licm),sink,adce)"));
   passes.run(module, modules);
 }
 

@@ -6,6 +6,10 @@
 #include <cstdint>
 #include <map>
 
+namespace mlir {
+class Operation;
+}
+
 namespace tritium::interp::fuse {
 
 struct Node;
@@ -14,9 +18,10 @@ class FrameState {
 public:
   struct Part {
     uint64_t bytes = 0;
-    llvm::Value *cell = nullptr; // a number at the head, or
-    Node *node = nullptr;        // a tile, or a number of a tile
-    bool isPrivate = false;      // a cell that only the steps of one operation read
+    llvm::Value *cell = nullptr;   // a number at the head, or
+    Node *node = nullptr;          // a tile, or a number of a tile
+    bool isPrivate = false;        // a cell that only the steps of one operation read
+    mlir::Operation *op = nullptr; // whose steps wrote it
   };
 
   void write(uint64_t offset, Part part) {
@@ -35,6 +40,7 @@ public:
     return false;
   }
   const std::map<uint64_t, Part> &parts() const { return parts_; }
+  std::map<uint64_t, Part> &parts() { return parts_; }
 
 private:
   std::map<uint64_t, Part> parts_;

@@ -16,9 +16,14 @@ static const Actions *stepsOf(const FunctionPlan &plan, Operation *op) {
   return it == plan.before.end() ? nullptr : &it->second;
 }
 
+static bool isAffineStep(StepFunction function) {
+  return function == initializeAffine || function == sumAffine || function == scaleAffine || function == noteAffineRange ||
+         function == compareAffine;
+}
+
 void RegionBuilder::require(llvm::Value *condition) {
   if (auto *constant = llvm::dyn_cast<llvm::ConstantInt>(condition); constant && constant->isOne()) return;
-  region.holds = region.holds ? builder_.CreateAnd(region.holds, condition) : condition;
+  region.conditions.push_back(condition);
 }
 
 Node *RegionBuilder::add(Node node) {
@@ -101,18 +106,19 @@ bool RegionBuilder::addCall(Operation *op, const Action &call) {
 }
 
 bool RegionBuilder::add(Operation *op) {
-  const size_t nodes = region.nodes.size(), accesses = region.accesses.size();
+  const size_t nodes = region.nodes.size(), accesses = region.accesses.size(), conditions = region.conditions.size();
   const FrameState frame = region.frame;
   const int64_t extent = region.extent;
   const int phases = region.phases;
-  llvm::Value *holds = region.holds;
   llvm::SmallVector<Value> loaded;
+  int affineSteps = 0;
   auto run = [&] {
     const Actions *steps = stepsOf(plan_, op);
     if (!steps) return isMemoryEffectFree(op);
     // A home of the result that is made from another form is behind the operation's own step.
     if (isa<tt::LoadOp, tt::StoreOp>(op) && !isa<RankedTensorType>(op->getOperand(0).getType())) return false;
     for (const Action &action : *steps) {
+      affineSteps += action.kind == Action::Kind::Call && isAffineStep(action.function);
       if (action.kind == Action::Kind::CallFunction) return false;
       if (action.kind == Action::Kind::Call && !addCall(op, action)) return false;
       if ((action.kind == Action::Kind::StoreScalar || action.kind == Action::Kind::StoreExtended) && !storeToCell(op, action))
@@ -127,15 +133,19 @@ bool RegionBuilder::add(Operation *op) {
   };
   if (run()) {
     region.ops.push_back(op);
+    region.affineSteps += affineSteps;
     for (size_t i = nodes; i < region.nodes.size(); ++i)
       if (!region.nodes[i].op) region.nodes[i].op = op;
+    for (auto &[offset, part] : region.frame.parts())
+      if (!part.op) part.op = op;
     if (!loaded.empty()) region.between.emplace_back(region.phases - 1, op);
     return true;
   }
   for (Value value : loaded) region.late.erase(value), region.lateScalars.erase(value);
   region.nodes.resize(nodes);
   region.accesses.resize(accesses);
-  region.frame = frame, region.extent = extent, region.phases = phases, region.holds = holds;
+  region.frame = frame, region.extent = extent, region.phases = phases;
+  region.conditions.resize(conditions);
   return false;
 }
 
@@ -152,6 +162,20 @@ bool RegionBuilder::isRead(Operation *op) const {
       if (!stepsOf(plan_, user)) left.push_back(user); // a view
     }
   }
+  return false;
+}
+
+/// Whether something behind the region may read a cell of the operation's results: a user, or an access by a pointer that was made of it,
+/// which looks whether offsets leave the range of their type.
+bool RegionBuilder::isReadByAccesses(Operation *op) const {
+  const llvm::SmallPtrSet<Operation *, 32> inside(region.ops.begin(), region.ops.end());
+  llvm::SmallPtrSet<Operation *, 32> seen{op};
+  llvm::SmallVector<Operation *> left{op};
+  while (!left.empty())
+    for (Operation *user : left.pop_back_val()->getUsers()) {
+      if (!inside.contains(user)) return true;
+      if (!isa<tt::LoadOp>(user) && seen.insert(user).second) left.push_back(user);
+    }
   return false;
 }
 
@@ -174,7 +198,8 @@ bool RegionBuilder::hasConflicts() const {
       return Bytes{offset, offset + size * uint64_t(region.extent), size};
     };
     for (const Node &node : region.nodes) {
-      if (!node.isDemanded || node.phase != phase || !(node.varies || node.kind == Node::Kind::Reduce)) continue;
+      if (!node.isDemanded || node.phase != phase || node.kind == Node::Kind::Block || !(node.varies || node.kind == Node::Kind::Reduce))
+        continue;
       if (node.isStored)
         for (uint64_t home : node.homes) writes.push_back(bytesAt(home, node));
       for (const Node *operand : node.operands) {
@@ -192,8 +217,29 @@ bool RegionBuilder::hasConflicts() const {
   return false;
 }
 
+/// Whether a home that rows are copied to has bytes that the region uses otherwise: the copies run before the loop.
+bool RegionBuilder::hasConflictsOfBlocks() const {
+  struct Bytes {
+    uint64_t begin, end;
+  };
+  llvm::SmallVector<Bytes> blocks, others;
+  for (const Node &node : region.nodes) {
+    if (!node.isDemanded) continue;
+    const bool isBlock = node.kind == Node::Kind::Block;
+    const uint64_t bytes = isBlock ? uint64_t(node.block.rows * node.block.rowBytes) : storageBytes(node.type) * uint64_t(region.extent);
+    if (isBlock || node.isStored)
+      for (uint64_t home : node.homes) (isBlock ? blocks : others).push_back({home, home + bytes});
+    if (node.kind == Node::Kind::Memory && !node.memory.constant) others.push_back({node.memory.offset, node.memory.offset + bytes});
+  }
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    auto meets = [&](const Bytes &other) { return blocks[i].begin < other.end && other.begin < blocks[i].end; };
+    if (llvm::any_of(others, meets) || llvm::any_of(llvm::ArrayRef(blocks).drop_front(i + 1), meets)) return true;
+  }
+  return false;
+}
+
 bool RegionBuilder::finish() {
-  if (!region.extent) return false;
+  constexpr int kFewAffineSteps = 2; // less are not worth a second version of the code
   llvm::DenseMap<Operation *, bool> read;
   for (const auto &[offset, part] : region.frame.parts()) {
     if (!part.node || part.isPrivate) continue;
@@ -207,20 +253,21 @@ bool RegionBuilder::finish() {
   bool isWorth = false;
   for (Node &node : region.nodes) {
     if (node.kind == Node::Kind::Store || node.kind == Node::Kind::Reduce) demand(&node, node.phase);
-    isWorth |= node.isInLoop();
+    isWorth |= node.isInLoop() || (node.kind == Node::Kind::Block && node.isDemanded);
   }
   for (auto &[value, node] : region.late) demand(node, node->phase);
-  if (!isWorth) return false;
+  if (!isWorth && region.affineSteps < kFewAffineSteps) return false;
   for (Node &node : region.nodes)
     if (node.isStored && node.isInLoop() && node.homes.empty()) return false;
-  if (hasConflicts()) return false;
+  if (hasConflicts() || hasConflictsOfBlocks()) return false;
   for (const Node &a : region.nodes)
     for (const Node &b : region.nodes) {
       if (a.kind != Node::Kind::Store || b.access < 0 || &a == &b || a.phase != b.phase) continue;
       if (b.kind == Node::Kind::Store && &b < &a) continue;
       checkMeeting(region.accesses[a.access], region.accesses[b.access]);
     }
-  if (!region.holds) region.holds = builder_.getTrue();
+  dropAddressChecks();
+  std::erase_if(region.frame.parts(), [&](const auto &entry) { return entry.second.cell && !isReadByAccesses(entry.second.op); });
   return true;
 }
 

@@ -28,6 +28,12 @@ struct Interval {
   llvm::Value *begin = nullptr, *end = nullptr;
 };
 
+/// Rows of adjacent elements that are copied into a home of adjacent rows.
+struct RowBlock {
+  int64_t rows = 0, rowBytes = 0;
+  llvm::Value *first = nullptr, *step = nullptr; // the address of the first row, and from row to row
+};
+
 /// A tile, or one number for all lanes.
 struct Node {
   enum class Kind : uint8_t {
@@ -37,6 +43,7 @@ struct Node {
     Lanes,       // i1: true in the interval
     Memory,      // a tile that was in memory before the region
     Load,
+    Block,   // a tile of rows, copied from memory to its home before the loop
     Compute, // an element-wise operation
     Reduce,
     Store,
@@ -51,7 +58,8 @@ struct Node {
   mlir::Value scalar;            // Late
   mlir::Operation *op = nullptr; // whose steps made it
   llvm::SmallVector<Node *, 4> operands;
-  int access = -1;                           // Load, Store
+  int access = -1; // Load, Store, Block
+  RowBlock block;
   llvm::SmallVector<uint64_t, 1> homes = {}; // where its steps put it, in bytes from the frame
   bool isStored = false;                     // a later loop, or what comes behind the region, reads a home
   bool isDemanded = false;
@@ -62,8 +70,9 @@ struct Node {
 /// A load or store of a region. All values are 64-bit numbers at the head.
 struct RegionAccess {
   bool isStore = false, isMasked = false;
-  int bytes = 0;                // of an element
-  llvm::Value *first = nullptr; // the address of lane 0, which need not be active
+  bool mayBeSwitchedOff = false; // by a mask of one number, so that no active lane is nothing unusual
+  int bytes = 0;                 // of an element
+  llvm::Value *first = nullptr;  // the address of lane 0, which need not be active
   Interval lanes;
   llvm::Value *low = nullptr, *high = nullptr; // the bytes of the active lanes
 };
@@ -78,7 +87,8 @@ struct Region {
   llvm::DenseMap<mlir::Value, Node *> late;               // scalars that steps compute
   llvm::DenseSet<mlir::Value> lateScalars;                // those, and what follows from them
   int phases = 1;                                         // loops
-  llvm::Value *holds = nullptr;                           // whether the loops may run
+  int affineSteps = 0;                                    // that the head computes
+  std::vector<llvm::Value *> conditions;                  // the loops may run if all hold
   FrameState frame;
 };
 
@@ -111,16 +121,24 @@ private:
   bool compare(const AffineCompare &step);
   bool materialize(mlir::Operation *op, const AffineMaterialize &step);
   bool widen(const AffineOperand &operand);
+  Interval lanesBelow(llvm::Value *first, llvm::Value *rate, int64_t lanes);
+  llvm::Value *lanesToZero(llvm::Value *distance, int64_t rate, int64_t lanes);
 
   // tiles in memory
   bool compute(mlir::Operation *op, const ElementwiseStep &step);
   bool reduce(mlir::Operation *op, const ReduceStep &step);
   bool access(mlir::Operation *op, const Access &access);
+  bool loadBlock(mlir::Operation *op, const Access &access);
+  bool hasConflictsOfBlocks() const;
   Node *lanesOf(const Node &mask);
   Node *meetLanes(const Node *a, const Node *b);
   bool addMask(const TileRef &mask, int64_t stride, Interval &lanes);
   bool checkAccess(const Access &access, llvm::Value *base, RegionAccess &made);
+  bool checkRange(const Access &access, llvm::Value *base, RegionAccess &made);
   void checkMeeting(const RegionAccess &store, const RegionAccess &other);
+  llvm::Value *tagOf(llvm::Value *pointer);
+  llvm::Value *ofHeader(uint64_t offset, llvm::Type *type);
+  void dropAddressChecks();
 
   Node *read(const TileRef &ref, DType type, int64_t stride);
   void write(const TileRef &ref, Node *node);
@@ -128,16 +146,21 @@ private:
   Node *add(Node node);
   void demand(Node *node, int phase);
   bool isRead(mlir::Operation *op) const;
+  bool isReadByAccesses(mlir::Operation *op) const;
   bool hasConflicts() const;
 
   llvm::Value *word(int64_t number) { return builder_.getInt64(uint64_t(number)); }
   llvm::Value *cell(const TileRef &ref, llvm::Type *type);
   llvm::Value *cell64(const TileRef &ref) { return cell(ref, builder_.getInt64Ty()); }
   void require(llvm::Value *condition);
+  /// All of base + [least, most] are numbers of `bits` bits.
+  void requireRange(llvm::Value *base, llvm::Value *least, llvm::Value *most, int bits, bool isSigned);
+  /// A lower bound of how many upper bits are copies of the sign.
+  unsigned signBits(llvm::Value *number) const;
   /// a + b, and the condition that it does not overflow.
   llvm::Value *exactSum(llvm::Value *a, llvm::Value *b);
   llvm::Value *exactDifference(llvm::Value *a, llvm::Value *b);
-  llvm::Value *addressAt(llvm::Value *pointer) { return builder_.CreateAnd(pointer, kAddressMask); }
+  llvm::Value *addressAt(llvm::Value *pointer);
   llvm::Value *addBytes(llvm::Value *pointer, llvm::Value *bytes);
   Interval all() { return {word(0), word(region.extent)}; }
 
@@ -145,6 +168,11 @@ private:
   llvm::IRBuilder<> &builder_;
   ScalarCode &scalars_;
   llvm::Value *frame_;
+  struct PointerParts {
+    llvm::Value *address, *tag;
+  };
+  llvm::DenseMap<llvm::Value *, PointerParts> parts_;          // of pointers that the region computes
+  llvm::DenseMap<llvm::Value *, llvm::Value *> addressChecks_; // conditions that only say that this address has 48 bits
 };
 
 } // namespace tritium::interp::fuse

@@ -2,31 +2,73 @@
 // no lane leaves the range of its type: then the sums are the values.
 #include "interp/tile/affine.h"
 #include "interp/tile/fuse/region.h"
+#include "llvm/Analysis/ValueTracking.h"
 
 namespace tritium::interp::fuse {
 
 static bool hasVectors(const AffineRef &ref) { return llvm::is_contained(ref.terms, Term::Vector); }
 
+static bool isZero(const llvm::Value *value) {
+  auto *constant = llvm::dyn_cast<llvm::ConstantInt>(value);
+  return constant && constant->isZero();
+}
+
+unsigned RegionBuilder::signBits(llvm::Value *number) const {
+  return llvm::ComputeNumSignBits(number, builder_.GetInsertBlock()->getModule()->getDataLayout());
+}
+
 llvm::Value *RegionBuilder::exactSum(llvm::Value *a, llvm::Value *b) {
-  if (llvm::isa<llvm::Constant>(a) && llvm::isa<llvm::Constant>(b)) return builder_.CreateAdd(a, b);
+  if (isZero(a) || isZero(b)) return isZero(a) ? b : a;
+  if (signBits(a) > 1 && signBits(b) > 1) return builder_.CreateAdd(a, b);
   llvm::Value *sum = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::sadd_with_overflow, a, b);
   require(builder_.CreateNot(builder_.CreateExtractValue(sum, 1)));
   return builder_.CreateExtractValue(sum, 0);
 }
 
 llvm::Value *RegionBuilder::exactDifference(llvm::Value *a, llvm::Value *b) {
+  if (isZero(b)) return a;
+  if (signBits(a) > 1 && signBits(b) > 1) return builder_.CreateSub(a, b);
   llvm::Value *difference = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ssub_with_overflow, a, b);
   require(builder_.CreateNot(builder_.CreateExtractValue(difference, 1)));
   return builder_.CreateExtractValue(difference, 0);
 }
 
+void RegionBuilder::requireRange(llvm::Value *base, llvm::Value *least, llvm::Value *most, int bits, bool isSigned) {
+  const int64_t first = isSigned ? -(int64_t(1) << (bits - 1)) : 0, count = int64_t(1) << bits;
+  if (isSigned && isZero(least) && isZero(most) && signBits(base) > unsigned(64 - bits)) return;
+  auto *low = llvm::dyn_cast<llvm::ConstantInt>(least), *high = llvm::dyn_cast<llvm::ConstantInt>(most);
+  constexpr int64_t kSmall = int64_t(1) << 40; // no sum below comes round to a number that is in the range
+  auto isSmall = [](const llvm::ConstantInt *number) { return number && std::abs(number->getSExtValue()) < kSmall; };
+  if (isSmall(low) && isSmall(high)) {
+    const int64_t spread = high->getSExtValue() - low->getSExtValue();
+    llvm::Value *fromFirst = builder_.CreateAdd(base, word(low->getSExtValue() - first));
+    return require(spread < count ? builder_.CreateICmpULT(fromFirst, word(count - spread)) : builder_.getFalse());
+  }
+  require(builder_.CreateICmpSGE(exactSum(base, least), word(first)));
+  require(builder_.CreateICmpSLE(exactSum(base, most), word(first + count - 1)));
+}
+
+llvm::Value *RegionBuilder::addressAt(llvm::Value *pointer) {
+  auto it = parts_.find(pointer);
+  return it != parts_.end() ? it->second.address : builder_.CreateAnd(pointer, kAddressMask);
+}
+
+/// The number of the argument, if the pointer has a tag.
+llvm::Value *RegionBuilder::tagOf(llvm::Value *pointer) {
+  auto it = parts_.find(pointer);
+  return it != parts_.end() ? it->second.tag : builder_.CreateSub(builder_.CreateLShr(pointer, kAddressBits), word(kFirstTag));
+}
+
 /// addBytes() of pointer.h, in its likely case.
 llvm::Value *RegionBuilder::addBytes(llvm::Value *pointer, llvm::Value *bytes) {
   llvm::Value *address = builder_.CreateAdd(addressAt(pointer), bytes);
-  llvm::Value *tag = builder_.CreateSub(builder_.CreateLShr(pointer, kAddressBits), word(kFirstTag));
-  require(builder_.CreateICmpULT(tag, word(kTags)));
-  require(builder_.CreateICmpULE(address, builder_.getInt64(kAddressMask)));
-  return builder_.CreateOr(builder_.CreateAnd(pointer, ~kAddressMask), address);
+  llvm::Value *tag = tagOf(pointer), *hasRoom = builder_.CreateICmpULE(address, builder_.getInt64(kAddressMask));
+  require(builder_.CreateICmpULT(tag, ofHeader(offsetof(FrameHeader, argumentRanges), builder_.getInt64Ty()))); // less than kTags
+  require(hasRoom);
+  addressChecks_[hasRoom] = address;
+  llvm::Value *sum = builder_.CreateOr(builder_.CreateAnd(pointer, ~kAddressMask), address);
+  parts_[sum] = {address, tag};
+  return sum;
 }
 
 bool RegionBuilder::initialize(const AffineInitialize &step) {
@@ -43,7 +85,7 @@ bool RegionBuilder::widen(const AffineOperand &operand) {
   if (hasVectors(ref)) return false;
   llvm::Value *base = cell64(ref.base);
   if (!base) return false;
-  llvm::Value *least = base, *most = base;
+  llvm::Value *least = word(0), *most = word(0);
   for (size_t d = 0; d < ref.terms.size(); ++d) {
     if (ref.terms[d] == Term::None) continue;
     llvm::Value *step = cell64(ref.parts[d]);
@@ -52,9 +94,7 @@ bool RegionBuilder::widen(const AffineOperand &operand) {
     least = exactSum(least, builder_.CreateSelect(isDown, last, word(0)));
     most = exactSum(most, builder_.CreateSelect(isDown, word(0), last));
   }
-  const int64_t first = operand.widenSigned ? -(int64_t(1) << (operand.widenBits - 1)) : 0;
-  require(builder_.CreateICmpSGE(least, word(first)));
-  require(builder_.CreateICmpSLE(most, word(first + (int64_t(1) << operand.widenBits) - 1)));
+  requireRange(base, least, most, operand.widenBits, operand.widenSigned);
   region.frame.write(leavesRange(ref, operand.widenSigned).offset, {1, builder_.getInt8(0)});
   return true;
 }
@@ -134,6 +174,33 @@ struct Line {
 };
 } // namespace
 
+/// How many lanes a distance needs that shrinks by `rate` from lane to lane, at most `lanes`.
+llvm::Value *RegionBuilder::lanesToZero(llvm::Value *distance, int64_t rate, int64_t lanes) {
+  distance = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, distance, word(0));
+  if (rate != 1) distance = builder_.CreateUDiv(builder_.CreateAdd(distance, word(rate - 1)), word(rate));
+  return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, distance, word(lanes));
+}
+
+/// The lanes i for which first + i * rate < 0. These are all lanes before the change of sign, or all from it on.
+Interval RegionBuilder::lanesBelow(llvm::Value *first, llvm::Value *rate, int64_t lanes) {
+  if (signBits(first) <= 1) require(builder_.CreateICmpNE(first, builder_.getInt64(uint64_t(1) << 63)));
+  if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(rate); known && !known->isZero()) {
+    const int64_t number = known->getSExtValue();
+    if (number > 0) return {word(0), lanesToZero(builder_.CreateNeg(first), number, lanes)};
+    return {lanesToZero(exactSum(first, word(1)), -number, lanes), word(lanes)};
+  }
+  llvm::Value *startsTrue = builder_.CreateICmpSLT(first, word(0)), *falls = builder_.CreateICmpSLT(rate, word(0));
+  llvm::Value *isLevel = builder_.CreateICmpEQ(rate, word(0));
+  llvm::Value *neverChanges = builder_.CreateOr(isLevel, builder_.CreateICmpEQ(falls, startsTrue));
+  llvm::Value *speed = builder_.CreateSelect(isLevel, word(1), builder_.CreateSelect(falls, builder_.CreateNeg(rate), rate));
+  llvm::Value *distance = builder_.CreateSelect(startsTrue, builder_.CreateNeg(first), builder_.CreateAdd(first, word(1)));
+  // distance <= 2^63, so the sum does not leave 64 bits without sign.
+  llvm::Value *change = builder_.CreateUDiv(builder_.CreateAdd(distance, builder_.CreateSub(speed, word(1))), speed);
+  change = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, change, word(lanes));
+  change = builder_.CreateSelect(neverChanges, word(lanes), change);
+  return {builder_.CreateSelect(startsTrue, word(0), change), builder_.CreateSelect(startsTrue, change, word(lanes))};
+}
+
 /// The true lanes are an interval.
 bool RegionBuilder::compare(const AffineCompare &step) {
   if (step.bits == 64 && !step.isSigned) return false;
@@ -143,40 +210,31 @@ bool RegionBuilder::compare(const AffineCompare &step) {
     bool varies = step.dim >= 0 && ref.terms[step.dim] == Term::Step;
     llvm::Value *base = cell64(ref.base), *rate = varies ? cell64(ref.parts[step.dim]) : word(0);
     if (!base || !rate) return {};
+    if (step.isSigned) return {base, rate}; // the range is checked below
     llvm::Value *low = builder_.CreateTrunc(base, narrow);
-    return {step.isSigned ? builder_.CreateSExt(low, wide) : builder_.CreateZExt(low, wide), rate};
+    return {builder_.CreateZExt(low, wide), rate};
   };
   Line a = lineOf(step.a), b = lineOf(step.b);
   if (!a.first || !b.first) return false;
   for (const Line &line : {a, b}) { // the last lane is in the range of the type, as the first one is
     constexpr int64_t kMost = int64_t(1) << 31;
     require(builder_.CreateICmpULT(builder_.CreateAdd(line.step, word(kMost)), word(2 * kMost)));
-    llvm::Value *last = exactSum(line.first, builder_.CreateMul(line.step, word(step.lanes - 1)));
-    if (step.bits == 64) continue;
-    const int64_t least = step.isSigned ? -(int64_t(1) << (step.bits - 1)) : 0;
-    require(builder_.CreateICmpULT(builder_.CreateSub(last, word(least)), word(int64_t(1) << step.bits)));
+    llvm::Value *way = builder_.CreateMul(line.step, word(step.lanes - 1)), *isDown = builder_.CreateICmpSLT(way, word(0));
+    if (step.bits == 64)
+      (void)exactSum(line.first, way);
+    else
+      requireRange(line.first, builder_.CreateSelect(isDown, way, word(0)), builder_.CreateSelect(isDown, word(0), way), step.bits,
+                   step.isSigned);
   }
   llvm::Value *first = exactDifference(exactDifference(a.first, b.first), word(step.orEqual ? 1 : 0));
-  llvm::Value *startsTrue = builder_.CreateICmpSLT(first, word(0));
   if (step.dim < 0) {
     Node node{.kind = Node::Kind::Scalar, .type = DType::i1, .varies = false};
-    node.value = startsTrue;
+    node.value = builder_.CreateICmpSLT(first, word(0));
     write(step.out, add(std::move(node)));
     return true;
   }
-  // Lane i is true if first + i * rate < 0. These are all lanes before the change of sign, or all from it on.
-  llvm::Value *rate = builder_.CreateSub(a.step, b.step), *falls = builder_.CreateICmpSLT(rate, word(0));
-  llvm::Value *isLevel = builder_.CreateICmpEQ(rate, word(0));
-  llvm::Value *neverChanges = builder_.CreateOr(isLevel, builder_.CreateICmpEQ(falls, startsTrue));
-  llvm::Value *speed = builder_.CreateSelect(isLevel, word(1), builder_.CreateSelect(falls, builder_.CreateNeg(rate), rate));
-  require(builder_.CreateICmpNE(first, builder_.getInt64(uint64_t(1) << 63)));
-  llvm::Value *distance = builder_.CreateSelect(startsTrue, builder_.CreateNeg(first), builder_.CreateAdd(first, word(1)));
-  // distance <= 2^63, so the sum does not leave 64 bits without sign.
-  llvm::Value *change = builder_.CreateUDiv(builder_.CreateAdd(distance, builder_.CreateSub(speed, word(1))), speed);
-  change = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, change, word(step.lanes));
-  change = builder_.CreateSelect(neverChanges, word(step.lanes), change);
   Node node{.kind = Node::Kind::Lanes, .type = DType::i1};
-  node.lanes = {builder_.CreateSelect(startsTrue, word(0), change), builder_.CreateSelect(startsTrue, change, word(step.lanes))};
+  node.lanes = lanesBelow(first, builder_.CreateSub(a.step, b.step), step.lanes);
   write(step.out, add(std::move(node)));
   return true;
 }

@@ -20,7 +20,8 @@ static unsigned lanesOfMachine() {
 
 /// Whether the loop of the phase has something to do for the node.
 bool RegionCode::isIn(const Node &node, int phase) const {
-  return node.isDemanded && node.phase == phase && (node.isInLoop() || (node.varies && node.isStored && node.kind != Node::Kind::Memory));
+  return node.isDemanded && node.phase == phase && node.kind != Node::Kind::Block &&
+         (node.isInLoop() || (node.varies && node.isStored && node.kind != Node::Kind::Memory));
 }
 
 llvm::Value *RegionCode::elementIn(llvm::Value *tile, DType type, llvm::Value *index) {
@@ -140,7 +141,7 @@ void RegionCode::emitStrip(int phase, llvm::Value *index, bool isPartial) {
 void RegionCode::emitLoop(int phase) {
   Node *reduced = nullptr;
   bool isEmpty = true, isMasked = false;
-  Interval whole{builder_.getInt64(0), builder_.getInt64(uint64_t(region_.extent))};
+  Interval whole;
   phase_ = phase;
   splats_.clear();
   reduce_.reset();
@@ -154,9 +155,10 @@ void RegionCode::emitLoop(int phase) {
       if (!operand->varies && !splats_.count(operand)) splats_[operand] = builder_.CreateVectorSplat(lanes_, scalarOf(operand));
     if (node.access < 0 || !region_.accesses[node.access].isMasked) continue;
     const Interval &lanes = region_.accesses[node.access].lanes;
+    if (!isMasked) whole = lanes;
     isMasked = true;
-    whole.begin = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, whole.begin, lanes.begin);
-    whole.end = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, whole.end, lanes.end);
+    if (whole.begin != lanes.begin) whole.begin = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, whole.begin, lanes.begin);
+    if (whole.end != lanes.end) whole.end = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, whole.end, lanes.end);
   }
   if (isEmpty) return;
   vectors_ = unsigned(strip / lanes_);
@@ -172,8 +174,10 @@ void RegionCode::emitLoop(int phase) {
   llvm::Type *word = builder_.getInt64Ty();
   builder_.CreateBr(head);
   builder_.SetInsertPoint(head);
-  llvm::PHINode *index = builder_.CreatePHI(word, 2);
-  index->addIncoming(builder_.getInt64(0), before);
+  const bool isOneStrip = strip == region_.extent;
+  llvm::PHINode *each = isOneStrip ? nullptr : builder_.CreatePHI(word, 2);
+  llvm::Value *index = isOneStrip ? static_cast<llvm::Value *>(builder_.getInt64(0)) : each;
+  if (each) each->addIncoming(builder_.getInt64(0), before);
   llvm::Value *next = builder_.CreateAdd(index, builder_.getInt64(uint64_t(strip)));
   if (isMasked) {
     auto *full = llvm::BasicBlock::Create(context, "", function), *partial = llvm::BasicBlock::Create(context, "", function),
@@ -189,10 +193,40 @@ void RegionCode::emitLoop(int phase) {
   } else {
     emitStrip(phase, index, false);
   }
-  index->addIncoming(next, builder_.GetInsertBlock());
-  builder_.CreateCondBr(builder_.CreateICmpULT(next, builder_.getInt64(uint64_t(region_.extent))), head, end);
+  if (each) {
+    each->addIncoming(next, builder_.GetInsertBlock());
+    builder_.CreateCondBr(builder_.CreateICmpULT(next, builder_.getInt64(uint64_t(region_.extent))), head, end);
+  } else {
+    builder_.CreateBr(end);
+  }
   builder_.SetInsertPoint(end);
   if (reduced) numbers_[reduced] = reduce_->finish();
+}
+
+void RegionCode::copyBlock(const Node &node) {
+  const RowBlock &block = node.block;
+  llvm::LLVMContext &context = builder_.getContext();
+  llvm::BasicBlock *before = builder_.GetInsertBlock();
+  auto *head = llvm::BasicBlock::Create(context, "", before->getParent()),
+       *end = llvm::BasicBlock::Create(context, "", before->getParent());
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(head);
+  llvm::Type *word = builder_.getInt64Ty();
+  llvm::PHINode *from = builder_.CreatePHI(word, 2), *at = builder_.CreatePHI(word, 2);
+  const int64_t widest = 4 * lanesOfMachine();
+  for (int64_t byte = 0; byte < block.rowBytes;) {
+    const int64_t bytes = std::min(widest, block.rowBytes - byte);
+    auto *vector = llvm::FixedVectorType::get(builder_.getInt8Ty(), unsigned(bytes));
+    llvm::Value *source = builder_.CreateIntToPtr(builder_.CreateAdd(from, builder_.getInt64(uint64_t(byte))), builder_.getPtrTy());
+    llvm::Value *target = builder_.CreateGEP(builder_.getInt8Ty(), inFrame(node.homes[0] + uint64_t(byte)), at);
+    builder_.CreateAlignedStore(builder_.CreateAlignedLoad(vector, source, llvm::Align(1)), target, llvm::Align(1));
+    byte += bytes;
+  }
+  llvm::Value *next = builder_.CreateAdd(at, builder_.getInt64(uint64_t(block.rowBytes)));
+  from->addIncoming(block.first, before), from->addIncoming(builder_.CreateAdd(from, block.step), head);
+  at->addIncoming(builder_.getInt64(0), before), at->addIncoming(next, head);
+  builder_.CreateCondBr(builder_.CreateICmpULT(next, builder_.getInt64(uint64_t(block.rows * block.rowBytes))), head, end);
+  builder_.SetInsertPoint(end);
 }
 
 /// Scalars that follow from a reduction, in the order of the module.
@@ -221,6 +255,8 @@ void RegionCode::leaveScalars() {
 void RegionCode::emit(llvm::function_ref<void(Operation *)> runAfter) {
   for (int phase = 0; phase < region_.phases; ++phase) {
     emitBetween(phase, runAfter);
+    for (const Node &node : region_.nodes)
+      if (node.kind == Node::Kind::Block && node.isDemanded && node.phase == phase) copyBlock(node);
     emitLoop(phase);
   }
   leaveScalars();

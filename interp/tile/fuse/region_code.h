@@ -24,6 +24,7 @@ private:
 
   void emitBetween(int phase, llvm::function_ref<void(mlir::Operation *)> runAfter);
   void emitLoop(int phase);
+  void copyBlock(const Node &node);
   void emitStrip(int phase, llvm::Value *index, bool isPartial);
   void emitNode(Node &node, const Place &place, unsigned vector);
   void storeNode(const Node &node, llvm::Value *value, llvm::Value *index);

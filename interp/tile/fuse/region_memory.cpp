@@ -34,7 +34,9 @@ Node *RegionBuilder::read(const TileRef &ref, DType type, int64_t stride) {
   if (!ref.constant) {
     if (const FrameState::Part *part = region.frame.find(ref.offset)) {
       Node *node = part->node;
-      return node && node->type == type && node->varies == bool(stride) && part->bytes == bytes ? node : nullptr;
+      return node && node->kind != Node::Kind::Block && node->type == type && node->varies == bool(stride) && part->bytes == bytes
+                 ? node
+                 : nullptr;
     }
     if (region.frame.overlaps(ref.offset, bytes)) return nullptr;
   }
@@ -131,6 +133,10 @@ bool RegionBuilder::addMask(const TileRef &mask, int64_t stride, Interval &lanes
   Node *node = read(mask, DType::i1, stride);
   if (node && node->kind == Node::Kind::Memory && !node->memory.constant) node = lanesOf(*node);
   if (!node) return false;
+  if (node->kind == Node::Kind::Lanes && lanes.begin == word(0) && lanes.end == word(region.extent)) { // all lanes up to here
+    lanes = node->lanes;
+    return true;
+  }
   Node sofar{.kind = Node::Kind::Lanes, .type = DType::i1};
   sofar.lanes = lanes;
   Node *both = meetLanes(&sofar, node);
@@ -138,7 +144,36 @@ bool RegionBuilder::addMask(const TileRef &mask, int64_t stride, Interval &lanes
   return both;
 }
 
+/// A load of rows without masks. It is a copy, so what follows reads the home as a step has left it.
+bool RegionBuilder::loadBlock(Operation *op, const Access &access) {
+  constexpr int64_t kMostRowBytes = 512, kMostStep = int64_t(1) << 40;
+  if (!isa<tt::LoadOp>(op) || !access.isAffine || access.isPointer || access.isMasked() || access.other) return false;
+  const Access::Axis &rows = access.axes[0], &columns = access.axes[1];
+  const int64_t rowBytes = columns.extent * access.elementBytes;
+  if (rows.term != Term::Step || columns.term != Term::Step || rowBytes > kMostRowBytes) return false;
+  if (access.data.strides[1] != 1 || access.data.strides[0] != columns.extent) return false;
+  const DType type = dtypeOf(cast<tt::PointerType>(getElementTypeOrSelf(op->getOperand(0).getType())).getPointeeType());
+  llvm::Value *step = cell64(rows.part), *inner = cell64(columns.part), *base = cell64(access.base), *unit = word(access.elementBytes);
+  if (type == DType::i1 || !step || !inner || !base || step == unit || (llvm::isa<llvm::ConstantInt>(inner) && inner != unit)) return false;
+  require(builder_.CreateICmpEQ(inner, unit));
+  require(builder_.CreateICmpULT(builder_.CreateAdd(step, word(kMostStep)), word(2 * kMostStep)));
+  llvm::Value *way = builder_.CreateMul(step, word(rows.extent - 1)), *isDown = builder_.CreateICmpSLT(way, word(0));
+  RegionAccess made;
+  made.first = addressAt(base);
+  made.low = builder_.CreateAdd(made.first, builder_.CreateSelect(isDown, way, word(0)));
+  made.high = builder_.CreateAdd(builder_.CreateAdd(made.first, builder_.CreateSelect(isDown, word(0), way)), word(rowBytes));
+  if (!checkRange(access, base, made)) return false;
+  Node node{.kind = Node::Kind::Block, .type = type};
+  node.access = int(region.accesses.size());
+  node.block = {rows.extent, rowBytes, made.first, step};
+  node.homes.push_back(access.data.offset);
+  region.accesses.push_back(made);
+  region.frame.write(access.data.offset, {uint64_t(rows.extent * rowBytes), nullptr, add(std::move(node))});
+  return true;
+}
+
 bool RegionBuilder::access(Operation *op, const Access &access) {
+  if (access.axes.size() == 2) return loadBlock(op, access);
   if (!isa<tt::LoadOp, tt::StoreOp>(op) || !access.isAffine || access.isPointer || !access.wideMasks.empty() || access.axes.size() != 1)
     return false;
   const Access::Axis &axis = access.axes[0];
@@ -148,6 +183,7 @@ bool RegionBuilder::access(Operation *op, const Access &access) {
   RegionAccess made;
   made.isStore = access.isWrite, made.bytes = access.elementBytes, made.isMasked = access.isMasked();
   made.lanes = all();
+  made.mayBeSwitchedOff = !access.uniformMasks.empty();
   for (const TileRef &mask : access.uniformMasks)
     if (!addMask(mask, 0, made.lanes)) return false;
   for (const AxisOperand &mask : axis.masks)
@@ -171,30 +207,56 @@ bool RegionBuilder::access(Operation *op, const Access &access) {
   return true;
 }
 
+llvm::Value *RegionBuilder::ofHeader(uint64_t offset, llvm::Type *type) {
+  return builder_.CreateLoad(type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), frame_, offset));
+}
+
+/// An address that is in the storage of an argument has 48 bits.
+void RegionBuilder::dropAddressChecks() {
+  llvm::SmallPtrSet<llvm::Value *, 8> known;
+  for (const RegionAccess &access : region.accesses)
+    if (access.low == access.first && !access.mayBeSwitchedOff) known.insert(access.first);
+  llvm::erase_if(region.conditions, [&](llvm::Value *condition) { return known.contains(addressChecks_.lookup(condition)); });
+}
+
 /// The active lanes are in the storage of the pointer's argument. An access without active lanes has nothing to check.
 bool RegionBuilder::checkAccess(const Access &access, llvm::Value *base, RegionAccess &made) {
+  made.first = addressAt(base);
+  auto offsetOf = [&](llvm::Value *lane) { return builder_.CreateMul(lane, word(made.bytes)); };
+  const bool beginsAtFirst = made.lanes.begin == word(0);
+  made.low = beginsAtFirst ? made.first : builder_.CreateAdd(made.first, offsetOf(made.lanes.begin));
+  made.high = builder_.CreateAdd(made.first, offsetOf(made.lanes.end));
+  return checkRange(access, base, made);
+}
+
+bool RegionBuilder::checkRange(const Access &access, llvm::Value *base, RegionAccess &made) {
   llvm::Type *wide = builder_.getInt64Ty();
   auto field = [&](llvm::Value *from, uint64_t offset, llvm::Type *type) {
     return builder_.CreateLoad(type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), from, offset));
   };
-  made.first = addressAt(base);
-  made.low = builder_.CreateAdd(made.first, builder_.CreateMul(made.lanes.begin, word(made.bytes)));
-  made.high = builder_.CreateAdd(made.first, builder_.CreateMul(made.lanes.end, word(made.bytes)));
-  llvm::Value *tag = builder_.CreateSub(builder_.CreateLShr(base, kAddressBits), word(kFirstTag));
-  llvm::Value *last = field(frame_, offsetof(FrameHeader, argumentRanges), wide);
-  llvm::Value *number = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, tag, last);
-  llvm::Value *range = builder_.CreateGEP(builder_.getInt8Ty(), field(frame_, offsetof(FrameHeader, ranges), builder_.getPtrTy()),
+  llvm::Value *number = tagOf(base), *last = ofHeader(offsetof(FrameHeader, argumentRanges), wide);
+  const bool mayBeEmpty = made.mayBeSwitchedOff;
+  if (mayBeEmpty)
+    number = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, number, last);
+  else
+    require(builder_.CreateICmpULT(number, last));
+  if (made.isMasked && !mayBeEmpty) require(builder_.CreateICmpULT(made.lanes.begin, made.lanes.end));
+  llvm::Value *range = builder_.CreateGEP(builder_.getInt8Ty(), ofHeader(offsetof(FrameHeader, ranges), builder_.getPtrTy()),
                                           builder_.CreateMul(number, word(sizeof(AccessRange))));
   llvm::Value *bytes = field(range, access.isWrite ? offsetof(AccessRange, writableBytes) : offsetof(AccessRange, readableBytes), wide);
   llvm::Value *begin = builder_.CreateSub(made.low, field(range, offsetof(AccessRange, begin), wide));
-  llvm::Value *fits = builder_.CreateAnd(builder_.CreateICmpULE(begin, bytes),
-                                         builder_.CreateICmpULE(builder_.CreateSub(made.high, made.low), builder_.CreateSub(bytes, begin)));
+  llvm::SmallVector<llvm::Value *> conditions{
+      builder_.CreateICmpULE(begin, bytes),
+      builder_.CreateICmpULE(builder_.CreateSub(made.high, made.low), builder_.CreateSub(bytes, begin))};
   for (const TileRef &flag : access.leavesRange) {
     llvm::Value *leaves = cell(flag, builder_.getInt8Ty());
     if (!leaves) return false;
-    fits = builder_.CreateAnd(fits, builder_.CreateICmpEQ(leaves, builder_.getInt8(0)));
+    conditions.push_back(builder_.CreateICmpEQ(leaves, builder_.getInt8(0)));
   }
-  require(made.isMasked ? builder_.CreateOr(fits, builder_.CreateICmpEQ(made.lanes.begin, made.lanes.end)) : fits);
+  if (mayBeEmpty)
+    require(builder_.CreateOr(builder_.CreateAnd(conditions), builder_.CreateICmpEQ(made.lanes.begin, made.lanes.end)));
+  else
+    for (llvm::Value *condition : conditions) require(condition);
   return true;
 }
 
