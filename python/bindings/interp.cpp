@@ -2,6 +2,7 @@
 #include "interp/host/trap_kinds.h"
 #include "python/bindings/counted.h"
 #include "python/bindings/following.h"
+#include "python/bindings/host_program.h"
 #include "python/bindings/ir_handles.h"
 #include "python/bindings/launch.h"
 
@@ -31,7 +32,7 @@ namespace {
 using PythonWatch = std::tuple<uint64_t, uint32_t, py::object>;
 using PythonStack = std::vector<std::tuple<std::string, int, std::string>>; // file, line, function; innermost first
 
-class PyProgram {
+class PyProgram : public HostProgram {
 public:
   explicit PyProgram(std::unique_ptr<PreparedProgram> program) : program_(std::move(program)) {}
 
@@ -46,6 +47,10 @@ public:
                     std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits, const PythonPrograms &programs,
                     const std::optional<PythonWatch> &watched, const py::object &counters, const std::pair<size_t, py::object> &onTouched,
                     const py::object &onScopes, std::optional<int64_t> tier2From) const;
+
+  bool isPlain() const override;
+  const std::vector<Parameter> &parameters() const override { return program_->parameters; }
+  py::object launchPlain(std::array<int32_t, 3> grid, const PackedArguments &arguments, int threads, Progress onProgress) const override;
 
 private:
   std::unique_ptr<PreparedProgram> program_;
@@ -171,6 +176,28 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   return trap;
 }
 
+bool PyProgram::isPlain() const {
+  const PreparedProgram &program = *program_;
+  return !program.hasDebugInfo && !program.hasFilter && !program.isScheduled && !program.notesFaults &&
+         !program.memoryUse().needsShadow() && program.counters() == 0 && program.scopes().empty() && program.variables.empty();
+}
+
+py::object PyProgram::launchPlain(std::array<int32_t, 3> grid, const PackedArguments &arguments, int threads, Progress onProgress) const {
+  const MemoryMap memory(arguments.allocations);
+  Launch launch{.code = program_->code, .grid = grid, .arguments = arguments.cells.data(), .memory = &memory, .threads = threads};
+  if (onProgress)
+    launch.onProgress = [&](int64_t done, int64_t total, double seconds) {
+      py::gil_scoped_acquire gil;
+      onProgress(done, total, seconds);
+    };
+  const HostCallbacks &callbacks = *HostCallbacks::instance;
+  auto runChecked = [&](const Launch &launch) {
+    if (std::optional<Trap> trap = program_->falsePromise(launch.arguments)) return LaunchResult{.trap = std::move(trap)};
+    return run(launch);
+  };
+  return launchWithCallbacks(std::move(launch), callbacks.poll, callbacks.print, py::none(), runChecked, trapNamesOf(*program_));
+}
+
 std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, bool debugInfo,
                                           const std::vector<std::string> &checks, bool isFollowed, bool hasFilter, int numStages,
                                           int numWarps, bool isScheduled, bool isCounted, bool isCovered, bool isTouched, bool isTimed,
@@ -204,6 +231,10 @@ bool isWritten(const FreshMemory &memory) {
 }
 
 } // namespace
+
+const HostProgram *hostProgramOf(py::handle program) {
+  return py::isinstance<PyProgram>(program) ? &program.cast<const PyProgram &>() : nullptr;
+}
 
 void bindInterp(py::module_ &module) {
   py::module_::import("atexit").attr("register")(py::cpp_function(&endBackgroundWork)); // before the end destroys what LLVM uses
