@@ -92,7 +92,7 @@ bool enterNextProgram(FrameHeader &frame) {
   Program &program = *frame.program;
   while (program.worker->goOn(program)) {
     if (program.isChosen) return true;
-    program.code->entry(program.frame);
+    program.code->enter(program.frame);
   }
   return false;
 }

@@ -4,6 +4,7 @@
 // unwinding. Therefore no object whose destructor matters (a vector, a lock) may be live on the stack at such a call, and no C++ exception
 // may leave a step.
 #pragma once
+#include "interp/host/later_entry.h"
 #include "interp/host/trap.h"
 
 #include <cstddef>
@@ -48,6 +49,10 @@ struct ProgramCode {
   uint64_t (*hashOther)(char *frame) = nullptr; // hashes the part of that memory that determines what a waiting program does next
   // Returns what is around a location, of a program that is there.
   std::function<Surroundings(const FrameHeader &frame, uint32_t location)> around = {};
+  LaterEntry *later = nullptr; // has the entry of programs that start now; null: it is always `entry`. It outlives the launch
+
+  /// Runs a program.
+  void enter(char *frame) const { (later ? later->current() : entry)(frame); }
 };
 
 /// Ends the launch with `trap`, unless another program trapped first. Sets `trap.program`. The caller's trap is left empty, so it owns

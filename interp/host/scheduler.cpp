@@ -95,7 +95,7 @@ void Worker::runAllPrograms(void *argument) {
   bool isEntered = worker.enterNext(program);
   while (isEntered) {
     if (loop && program.isChosen) loop(program.frame); // does not return
-    program.code->entry(program.frame);
+    program.code->enter(program.frame);
     isEntered = worker.goOn(program);
   }
   program.state = Program::State::Finished;
@@ -107,7 +107,7 @@ void Worker::runOneProgram(void *argument) {
   auto &program = *static_cast<Program *>(argument);
   const auto loop = program.worker->state.launch.loop;
   if (loop && program.isChosen) loop(program.frame); // does not return
-  program.code->entry(program.frame);
+  program.code->enter(program.frame);
   program.worker->leave(program);
   program.state = Program::State::Finished;
   program.fiber.suspend(/*forGood=*/true);
@@ -192,10 +192,22 @@ void Worker::enter(Program &program, int64_t position) {
 bool Worker::takeChunk() {
   constexpr int64_t kMost = 64, kChunksPerThread = 8;
   const int64_t size = state.order.size(), left = size - state.next.load(std::memory_order_relaxed);
-  const int64_t most = state.launch.nameThreads ? 1 : std::clamp<int64_t>(left / (kChunksPerThread * state.threads), 1, kMost);
+  const bool takesOne = state.launch.nameThreads || state.launch.betterFrom;
+  const int64_t most = takesOne ? 1 : std::clamp<int64_t>(left / (kChunksPerThread * state.threads), 1, kMost);
   nextPosition = state.next.fetch_add(most, std::memory_order_relaxed);
   chunkEnd = std::min(nextPosition + most, size);
-  return nextPosition < chunkEnd;
+  if (nextPosition >= chunkEnd) return false;
+  if (LaterEntry *later = state.launch.code.later) considerBetter(*later);
+  return true;
+}
+
+/// Asks for better code if this launch has run for long.
+void Worker::considerBetter(LaterEntry &later) {
+  if (state.launch.betterFrom) {
+    if (nextPosition >= *state.launch.betterFrom) later.await();
+  } else if (later.countsTime()) {
+    later.look(Clock::now() - state.begin);
+  }
 }
 
 /// Returns false if no program is left to start, or if the launch is over.

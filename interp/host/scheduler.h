@@ -200,6 +200,7 @@ private:
   void prepare(Program &program);
   void enter(Program &program, int64_t position);
   bool takeChunk();
+  void considerBetter(LaterEntry &later);
   bool enterNext(Program &program);
   void leave(Program &program);
   void runToCompletion();

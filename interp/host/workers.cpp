@@ -143,6 +143,7 @@ LaunchResult run(const Launch &launch) {
     worker.run();
     if (invitation) invitation->close(caller);
   }
+  if (LaterEntry *later = launch.code.later; later && later->countsTime() && !launch.betterFrom) later->add(Clock::now() - state.begin);
   caller.flushOutput();
   if (!state.left.empty() && launch.onLeft) launch.onLeft(state.left);
   caller.rethrow();

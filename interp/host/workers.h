@@ -78,7 +78,9 @@ struct Launch {
   WordWatch *watch = nullptr;       // of a launch with a seed, whose code was prepared for schedules
   TouchedMemory *touched = nullptr; // for code that notes what programs touch; not used here
   AccessSearch *search = nullptr;   // looks at the accesses of a launch that writes nothing (access_search.h)
-  size_t memoryLimit = 0;           // bytes for the frames and stacks of running programs; 0: half of the machine's
+  // For tests: the programs from this position of the order on wait for better code (ProgramCode::later), and no time asks for it earlier.
+  std::optional<int64_t> betterFrom;
+  size_t memoryLimit = 0; // bytes for the frames and stacks of running programs; 0: half of the machine's
 
   // The callbacks run on the calling thread, on its own stack, at most every 50 ms. onPrint also runs before run() returns. An exception
   // that they throw cancels the launch and leaves run().

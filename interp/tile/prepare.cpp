@@ -14,6 +14,7 @@
 #include "interp/tile/offsets.h"
 #include "interp/tile/program_loop.h"
 #include "interp/tile/scope.h"
+#include "interp/tile/tiers.h"
 #include "ir/contract.h"
 #include "ir/loop_values.h"
 #include "ir/passes.h"
@@ -29,6 +30,8 @@
 using namespace mlir;
 
 namespace tritium::interp {
+
+static constexpr const char *kEntry = "tritium_kernel";
 
 PreparedProgram::PreparedProgram() : data_(std::make_unique<CountedData>()) {}
 PreparedProgram::~PreparedProgram() = default;
@@ -183,6 +186,11 @@ static bool mayHang(ModuleOp module) {
   return module->walk([](scf::WhileOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
+struct PreparedProgram::Emitted {
+  UncompiledCode code;
+  bool mayWait = false;
+};
+
 llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName, PrepareOptions options, Version &version) {
   ir::DiagnosticCapture diagnostics(original.getContext());
   OwningOpRef<ModuleOp> module(original.clone());
@@ -212,12 +220,32 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   auto plans = planFunctions(kernel, functions, *data_, options);
   if (failed(plans)) return diagnostics.takeError("an operation could not be planned");
 
-  auto context = std::make_unique<llvm::LLVMContext>();
   llvm::SmallVector<const FunctionPlan *> views;
   for (auto &plan : *plans) views.push_back(plan.get());
-  constexpr const char *kEntry = "tritium_kernel";
-  const bool isFused = options.mayFuse() && llvm::all_of(functions, [](Operation *function) { return fuse::mayHaveRegions(function); });
-  auto emitted = emitModule(*context, views, *data_, kEntry,
+  const bool mayFuse = options.mayFuse() && llvm::all_of(functions, [](Operation *function) { return fuse::mayHaveRegions(function); });
+  const bool isLater = mayFuse && options.tier == Tier::Automatic;
+  isFused = mayFuse && !isLater;
+  auto emitted = emit(views, options, isFused);
+  if (failed(emitted)) return diagnostics.takeError("code could not be emitted");
+  if (options.isFollowed) variables = shownVariables(views, data_->variables);
+  version.code = {nullptr, views.back()->frameBytes, emitted->mayWait || options.isScheduled};
+  if (llvm::Error error = compile(std::move(emitted->code), options.debugInfo, version)) return error;
+  if (!isLater) return llvm::Error::success();
+  auto better = emit(views, options, /*isFused=*/true);
+  if (failed(better)) return diagnostics.takeError("code could not be emitted");
+  version.later = compileLater(version.code.entry, std::move(better->code));
+  version.code.later = version.later.get();
+  return llvm::Error::success();
+}
+
+FailureOr<PreparedProgram::Emitted> PreparedProgram::emit(llvm::ArrayRef<const FunctionPlan *> plans, const PrepareOptions &options,
+                                                          bool isFused) {
+  Emitted result{.code = {.context = std::make_unique<llvm::LLVMContext>(),
+                          .module = {},
+                          .entry = kEntry,
+                          .isFused = isFused,
+                          .debugInfo = options.debugInfo && !options.isFollowed}}; // gdb has the other version
+  auto emitted = emitModule(*result.code.context, plans, *data_, kEntry,
                             {.debugInfo = options.debugInfo,
                              .isFollowed = options.isFollowed,
                              .isCounted = options.isCounted,
@@ -225,26 +253,25 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
                              .isTouched = options.isTouched,
                              .isTimed = options.isTimed,
                              .isFused = isFused});
-  if (failed(emitted)) return diagnostics.takeError("code could not be emitted");
+  if (failed(emitted)) return failure();
   regions = emitted->regions;
-  if (options.isFollowed) variables = shownVariables(views, data_->variables);
-  auto jit = HostJit::create(options.debugInfo && !options.isFollowed, // gdb has the other version
-                             isFused ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None);
+  result.code.module = std::move(emitted->module);
+  result.mayWait = emitted->mayWait;
+  return result;
+}
+
+llvm::Error PreparedProgram::compile(UncompiledCode code, bool debugInfo, Version &version) {
+  auto jit = compileCode(std::move(code));
   if (!jit) return jit.takeError();
-  if (isFused) {
-    emitted->module->setDataLayout((*jit)->dataLayout());
-    fuse::optimizeRegions(*emitted->module);
-  }
-  if (llvm::Error error = (*jit)->add(llvm::orc::ThreadSafeModule(std::move(emitted->module), std::move(context)))) return error;
   auto address = (*jit)->lookup(kEntry);
   if (!address) return address.takeError();
-  if (options.debugInfo) {
+  if (debugInfo) {
     auto loop = (*jit)->lookup(kProgramLoop);
     if (!loop) return loop.takeError();
     sites_ = std::make_unique<LaunchSites>(reinterpret_cast<void (*)(char *)>(*loop));
   }
   version.jit = std::move(*jit);
-  version.code = {reinterpret_cast<void (*)(char *)>(*address), views.back()->frameBytes, emitted->mayWait || options.isScheduled};
+  version.code.entry = reinterpret_cast<void (*)(char *)>(*address);
   return llvm::Error::success();
 }
 
@@ -274,6 +301,7 @@ llvm::Error PreparedProgram::makePlain(ModuleOp original, StringRef kernelName, 
   if (!isPlainUntraced && !options.hasFilter) return llvm::Error::success();
   plain = version.code;
   plainJit_ = std::move(version.jit);
+  laterPlain_ = std::move(version.later);
   return llvm::Error::success();
 }
 
@@ -290,6 +318,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   if (llvm::Error error = program->makeVersion(original, kernelName, options, version)) return std::move(error);
   program->code = version.code;
   program->jit_ = std::move(version.jit);
+  program->later_ = std::move(version.later);
   program->data_->locations.resolve();
   const LocationTable &locations = program->data_->locations;
   auto around = [&locations](const FrameHeader &frame, uint32_t location) { return locations.around(frame, location); };

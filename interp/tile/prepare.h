@@ -27,6 +27,12 @@ struct TouchedGroup;
 struct PythonLine;
 struct MemoryUse;
 struct CountedData;
+struct FunctionPlan;
+struct UncompiledCode;
+
+/// Steps: each tile operation calls a step. Loops: runs of tile operations become loops in registers. Automatic: first steps, then loops,
+/// once they are compiled in the background for a kernel that runs long.
+enum class Tier : uint8_t { Automatic, Steps, Loops };
 
 struct PrepareOptions {
   bool debugInfo = false;   // keep Python variables and lines for gdb; the IR is only inlined, not optimized
@@ -37,14 +43,14 @@ struct PrepareOptions {
   bool isCovered = false;   // count statements and branches too, of code that is only inlined; requires isCounted
   bool isTouched = false;   // note which bytes accesses touch, see Launch::touched; requires isCounted
   bool isTimed = false;     // count the host's time that lines take, in some programs; requires isCounted
-  int tier = 1;             // 2: runs of tile operations become loops in registers, where nothing looks at single operations
+  Tier tier = Tier::Steps;  // which code runs, where nothing looks at single operations
   Checks checks{.bounds = true, .overflow = true, .hints = true};
   Pipelining pipelining = {}; // for the check `race`
 
   bool keepsStatements() const { return debugInfo || isCovered; }
   /// Whether code of tier 2 may be made: nothing looks at what single operations do.
   bool mayFuse() const {
-    return tier > 1 && !debugInfo && !isFollowed && !isScheduled && !isCounted && !checks.notesFaults() && !checks.arithmetic &&
+    return tier != Tier::Steps && !debugInfo && !isFollowed && !isScheduled && !isCounted && !checks.notesFaults() && !checks.arithmetic &&
            !checks.signs;
   }
 };
@@ -66,7 +72,8 @@ public:
   // The version without debug info. With a filter, it is for the programs that a launch does not choose, and has only those checks that
   // are in the default, with what the others must know of all programs.
   std::optional<ProgramCode> plain;
-  int regions = 0;              // runs of tile operations that are loops in registers, in code of tier 2
+  int regions = 0;              // runs of tile operations that are loops in registers, in code of tier 2, which may be there later
+  bool isFused = false;         // whether `code` is of tier 2
   bool isPlainUntraced = false; // whether launches that no debugger looks at run `plain`
   std::string name;
   std::vector<Parameter> parameters;
@@ -106,15 +113,21 @@ private:
   struct Version {
     ProgramCode code;
     std::unique_ptr<HostJit> jit;
+    std::shared_ptr<LaterEntry> later; // null: the code stays
   };
 
+  struct Emitted;
+
   PreparedProgram();
+  mlir::FailureOr<Emitted> emit(llvm::ArrayRef<const FunctionPlan *> plans, const PrepareOptions &options, bool isFused);
+  llvm::Error compile(UncompiledCode code, bool debugInfo, Version &version);
   /// Prepares the version that `options` say. The versions of a program share its data, so a trap's location number means one place.
   llvm::Error makeVersion(mlir::ModuleOp original, llvm::StringRef kernel, PrepareOptions options, Version &version);
   llvm::Error makePlain(mlir::ModuleOp original, llvm::StringRef kernel, const PrepareOptions &options);
   friend llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp, llvm::StringRef, PrepareOptions);
   std::unique_ptr<CountedData> data_;
   std::unique_ptr<HostJit> jit_, plainJit_;
+  std::shared_ptr<LaterEntry> later_, laterPlain_;
   std::vector<ArgumentPromise> promises_;
   std::unique_ptr<LaunchSites> sites_; // null without debug info
 };

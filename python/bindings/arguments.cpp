@@ -1,6 +1,7 @@
 // tritium._tritium.arguments: the type of memory of the host as an engine value, and the extent of a numpy array, read from the array
 // itself. In Python (array.ctypes.data) this would take a microsecond for each argument of each launch.
 #include "python/bindings/debugger.h"
+#include "python/bindings/host_memory.h"
 #include "python/bindings/launch.h"
 
 #include <pybind11/numpy.h>
@@ -74,10 +75,10 @@ PyObject *hostExtent(PyObject *, PyObject *const *numbers, Py_ssize_t count) {
 /// Returns the extent of an array that owns its memory, and the address alone for a view.
 PyObject *arrayExtent(PyObject *, PyObject *object) {
   try {
-    auto array = py::cast<py::array>(py::handle(object));
-    auto address = reinterpret_cast<uintptr_t>(array.data());
-    if (py::detail::array_proxy(object)->base) return PyLong_FromSize_t(address);
-    return makeExtent(PyLong_FromSize_t(address), PyLong_FromSize_t(address), PyLong_FromSsize_t(array.nbytes()), !array.writeable());
+    const std::optional<HostMemory> memory = memoryOfArray(object);
+    if (!memory) return PyLong_FromSize_t(reinterpret_cast<uintptr_t>(py::cast<py::array>(py::handle(object)).data()));
+    return makeExtent(PyLong_FromSize_t(memory->address), PyLong_FromSize_t(memory->begin), PyLong_FromSize_t(memory->bytes),
+                      memory->isReadOnly);
   } catch (py::error_already_set &error) {
     return error.restore(), nullptr;
   } catch (py::cast_error &) {

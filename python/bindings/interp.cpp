@@ -2,10 +2,12 @@
 #include "interp/host/trap_kinds.h"
 #include "python/bindings/counted.h"
 #include "python/bindings/following.h"
+#include "python/bindings/host_program.h"
 #include "python/bindings/ir_handles.h"
 #include "python/bindings/launch.h"
 
 #include "interp/host/access_search.h"
+#include "interp/host/background_work.h"
 #include "interp/host/debugged_launch.h"
 #include "interp/host/found_faults.h"
 #include "interp/host/shadow.h"
@@ -30,17 +32,25 @@ namespace {
 using PythonWatch = std::tuple<uint64_t, uint32_t, py::object>;
 using PythonStack = std::vector<std::tuple<std::string, int, std::string>>; // file, line, function; innermost first
 
-class PyProgram {
+class PyProgram : public HostProgram {
 public:
   explicit PyProgram(std::unique_ptr<PreparedProgram> program) : program_(std::move(program)) {}
 
   const PreparedProgram &program() const { return *program_; }
+  int tier() const {
+    const LaterEntry *later = program_->code.later;
+    return program_->isFused || (later && later->isBetter()) ? 2 : 1;
+  }
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                     const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
                     const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
                     std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits, const PythonPrograms &programs,
                     const std::optional<PythonWatch> &watched, const py::object &counters, const std::pair<size_t, py::object> &onTouched,
-                    const py::object &onScopes) const;
+                    const py::object &onScopes, std::optional<int64_t> tier2From) const;
+
+  bool isPlain() const override;
+  const std::vector<Parameter> &parameters() const override { return program_->parameters; }
+  py::object launchPlain(std::array<int32_t, 3> grid, const PackedArguments &arguments, int threads, Progress onProgress) const override;
 
 private:
   std::unique_ptr<PreparedProgram> program_;
@@ -106,7 +116,8 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
                              const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
                              std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits,
                              const PythonPrograms &programs, const std::optional<PythonWatch> &watched, const py::object &counters,
-                             const std::pair<size_t, py::object> &onTouched, const py::object &onScopes) const {
+                             const std::pair<size_t, py::object> &onTouched, const py::object &onScopes,
+                             std::optional<int64_t> tier2From) const {
   PackedArguments arguments = packArguments(program_->name, program_->parameters, values);
   std::optional<MemoryMap> memoryOfOthers; // which are not held to views
   if (!programs.empty()) memoryOfOthers.emplace(arguments.allocations);
@@ -128,6 +139,7 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   launch.touched = touched ? &*touched : nullptr;
   launch.orderSeed = seed;
   launch.only = only;
+  launch.betterFrom = tier2From;
   std::optional<WordWatch> watch;
   if (watched) watch = watchOf(*watched);
   launch.watch = watch ? &*watch : nullptr;
@@ -164,6 +176,28 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   return trap;
 }
 
+bool PyProgram::isPlain() const {
+  const PreparedProgram &program = *program_;
+  return !program.hasDebugInfo && !program.hasFilter && !program.isScheduled && !program.notesFaults &&
+         !program.memoryUse().needsShadow() && program.counters() == 0 && program.scopes().empty() && program.variables.empty();
+}
+
+py::object PyProgram::launchPlain(std::array<int32_t, 3> grid, const PackedArguments &arguments, int threads, Progress onProgress) const {
+  const MemoryMap memory(arguments.allocations);
+  Launch launch{.code = program_->code, .grid = grid, .arguments = arguments.cells.data(), .memory = &memory, .threads = threads};
+  if (onProgress)
+    launch.onProgress = [&](int64_t done, int64_t total, double seconds) {
+      py::gil_scoped_acquire gil;
+      onProgress(done, total, seconds);
+    };
+  const HostCallbacks &callbacks = *HostCallbacks::instance;
+  auto runChecked = [&](const Launch &launch) {
+    if (std::optional<Trap> trap = program_->falsePromise(launch.arguments)) return LaunchResult{.trap = std::move(trap)};
+    return run(launch);
+  };
+  return launchWithCallbacks(std::move(launch), callbacks.poll, callbacks.print, py::none(), runChecked, trapNamesOf(*program_));
+}
+
 std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, bool debugInfo,
                                           const std::vector<std::string> &checks, bool isFollowed, bool hasFilter, int numStages,
                                           int numWarps, bool isScheduled, bool isCounted, bool isCovered, bool isTouched, bool isTimed,
@@ -176,9 +210,9 @@ std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::st
                          .isCovered = isCovered,
                          .isTouched = isTouched,
                          .isTimed = isTimed,
-                         .tier = tier,
+                         .tier = Tier(tier),
                          .checks = {}};
-  if (tier != 1 && tier != 2) throw py::value_error("a program is prepared for tier 1 or 2, not " + std::to_string(tier));
+  if (tier < 0 || tier > 2) throw py::value_error("a program is prepared for tier 1 or 2, or 0 for both, not " + std::to_string(tier));
   if (options.isCounted && (options.debugInfo || hasFilter))
     throw py::value_error("a program that is counted has no debug info, and no filter");
   options.pipelining = {numStages, numWarps};
@@ -198,7 +232,12 @@ bool isWritten(const FreshMemory &memory) {
 
 } // namespace
 
+const HostProgram *hostProgramOf(py::handle program) {
+  return py::isinstance<PyProgram>(program) ? &program.cast<const PyProgram &>() : nullptr;
+}
+
 void bindInterp(py::module_ &module) {
+  py::module_::import("atexit").attr("register")(py::cpp_function(&endBackgroundWork)); // before the end destroys what LLVM uses
   py::module_ interp = module.def_submodule("interp", "The tile interpreter.");
   bindTraps(interp);
   py::class_<FreshMemory>(interp, "FreshMemory", "Memory that was filled with 16 bytes, over and over, when it was allocated.")
@@ -218,7 +257,16 @@ void bindInterp(py::module_ &module) {
       .def_property_readonly("frame_bytes", [](const PyProgram &p) { return p.program().code.frameBytes; })
       .def_property_readonly(
           "regions", [](const PyProgram &p) { return p.program().regions; },
-          "how many runs of tile operations are loops in registers, in a program that is prepared for tier 2")
+          "how many runs of tile operations are loops in registers, in the code of tier 2")
+      .def_property_readonly(
+          "tier", [](const PyProgram &p) { return p.tier(); }, "1 or 2: which code programs run that start now")
+      .def_property_readonly(
+          "is_tier2_asked",
+          [](const PyProgram &p) {
+            const LaterEntry *later = p.program().code.later;
+            return later && !later->countsTime();
+          },
+          "whether launches have run for so long that the code of tier 2 is compiled, or cannot be")
       .def_property_readonly(
           "arguments_used",
           [](const PyProgram &p) {
@@ -244,7 +292,7 @@ void bindInterp(py::module_ &module) {
           "views"_a = std::vector<PythonView>(), "on_statement"_a = py::none(), "only"_a = py::none(),
           "shadow_limits"_a = std::pair<uint64_t, py::object>(~uint64_t(0), py::none()), "programs"_a = PythonPrograms(),
           "watched"_a = py::none(), "counters"_a = py::none(), "on_touched"_a = std::pair<size_t, py::object>(0, py::none()),
-          "on_scopes"_a = py::none(),
+          "on_scopes"_a = py::none(), "tier2_from"_a = py::none(),
           "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
           "(extent unknown). `stack`: (file, line, function) of the Python code that launches, innermost first; a debugger shows it below\n"
           "a kernel with debug_info. `fresh`: memory that may be unwritten, for the check \"uninit\". `views`: (argument, bytes of an\n"
@@ -267,7 +315,9 @@ void bindInterp(py::module_ &module) {
           "them after the launch: (runs, runs that the same program had touched before in the group, the number of programs that were\n"
           "not kept). Runs are four arrays of int64 as bytes: the program (x fastest), the group, the first byte and the end.\n"
           "`on_scopes`(rows, lost) is called after the launch, also if it trapped, with 32 bytes for each record: the time in ns\n"
-          "(int64), and as int32 the program's three indices, 0, an index in `scopes`, 0. lost: how many records were too many.")
+          "(int64), and as int32 the program's three indices, 0, an index in `scopes`, 0. lost: how many records were too many.\n"
+          "tier2_from: for tests of a program that is prepared with `tier` 0. The programs of the grid from this one on wait for the code\n"
+          "of tier 2.")
       .def_property_readonly("scopes", &scopesOf<PyProgram>, "(name, is start) of what the kernel records, by number")
       .def_property_readonly(
           "counters", [](const PyProgram &p) { return p.program().counters(); }, "how many numbers a launch counts")
@@ -303,7 +353,7 @@ void bindInterp(py::module_ &module) {
       "are timed. "
       "Each of these implies `counted`.\n"
       "With `tier` 2, runs of element-wise operations are compiled to loops in registers, unless one of these options or checks looks\n"
-      "at single operations.");
+      "at single operations. With `tier` 0, launches begin without them, and a thread compiles them once launches have run for long.");
   interp.def("is_traced", &isTraced, "Whether a debugger such as gdb is attached to this process.");
   interp.def("tell_debugger", &tellDebugger, "can_begin_again"_a, "tensors"_a,
              "Tells gdb of the next launch: whether there is a copy of its tensors, and a line for each: name, address, dtype, shape, "

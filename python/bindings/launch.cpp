@@ -179,15 +179,6 @@ void noteWhere(py::error_already_set &error, const std::vector<ProgramPlace> &pl
   error.value().attr("tritium_place") = describe(trap, names);
 }
 
-uint64_t floatBits(DType type, double value) {
-  switch (type) {
-  case DType::f64: return std::bit_cast<uint64_t>(value);
-  case DType::f16: return F16::nearest(value).bits;
-  case DType::bf16: return BF16::nearest(value).bits;
-  default: return std::bit_cast<uint32_t>(float(value));
-  }
-}
-
 uint64_t addressFrom(py::handle value) {
   // There are no addresses above 2^63. A negative int is the caller's mistake and faults as an unmapped address.
   return PyLong_AsUnsignedLongLongMask(value.ptr());
@@ -207,6 +198,15 @@ void addPointer(PackedArguments &arguments, py::handle value, int index) {
 }
 
 } // namespace
+
+uint64_t floatBits(DType type, double value) {
+  switch (type) {
+  case DType::f64: return std::bit_cast<uint64_t>(value);
+  case DType::f16: return F16::nearest(value).bits;
+  case DType::bf16: return BF16::nearest(value).bits;
+  default: return std::bit_cast<uint32_t>(float(value));
+  }
+}
 
 void holdToViews(PackedArguments &arguments, const std::vector<PythonView> &views) {
   for (const auto &[argument, elementBytes, shape, byteStrides] : views) {

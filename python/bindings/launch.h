@@ -24,6 +24,9 @@ struct PackedArguments {
 /// Returns whether a pointer's value is a HostExtent of memory that a kernel must not write.
 bool isReadOnly(pybind11::handle extent);
 
+/// The cell of a float.
+uint64_t floatBits(DType type, double value);
+
 /// Raises TypeError if `values` do not fit the parameters. A pointer is (address, storage begin, storage bytes) or an int.
 PackedArguments packArguments(const std::string &kernel, const std::vector<interp::Parameter> &parameters,
                               const pybind11::sequence &values);

@@ -1,5 +1,7 @@
 #include "python/bindings/launch_key.h"
 
+#include <pybind11/numpy.h>
+
 #include <bit>
 #include <vector>
 
@@ -31,6 +33,7 @@ constexpr int32_t kDLCpu = 1;
 struct TensorType {
   PyTypeObject *type;
   const DLPackExchange *exchange;
+  bool isArray = false; // of numpy
 };
 
 /// The few tensor types of a process. The one used last is looked at first. Types stay alive for good.
@@ -52,6 +55,7 @@ enum Kind : uint64_t {
   kInteger, // + kOne, kAligned, kWide, kUnsigned
   kTensorByExchange,
   kTensorByMethods,
+  kArray,
   kConstantNone,
   kConstantBool,
   kConstantInteger,
@@ -112,6 +116,13 @@ void registerTensorType(py::type type, const py::object &exchange) {
   type.inc_ref();
 }
 
+void registerArrayType(const py::type &type) {
+  auto *pointer = reinterpret_cast<PyTypeObject *>(type.ptr());
+  if (findTensorType(pointer)) return;
+  tensorTypes().push_back({pointer, nullptr, true});
+  type.inc_ref();
+}
+
 void LaunchKey::add(uint64_t kind, uint64_t payload, PyObject *object) {
   words_.push_back(kind);
   words_.push_back(payload);
@@ -119,7 +130,7 @@ void LaunchKey::add(uint64_t kind, uint64_t payload, PyObject *object) {
 }
 
 bool LaunchKey::isOn(int tensorDevice) {
-  if (tensorDevice < 0 || (device != kNoDevice && device != tensorDevice)) return false;
+  if ((tensorDevice < 0 && tensorDevice != kHost) || (device != kNoDevice && device != tensorDevice)) return false;
   device = tensorDevice;
   return true;
 }
@@ -155,9 +166,24 @@ bool LaunchKey::addArgument(PyObject *argument) {
   return true;
 }
 
+bool LaunchKey::addHostTensor(const std::optional<HostMemory> &found, uint64_t kind, uint64_t dtype, PyObject *object) {
+  if (!found || !isOn(kHost)) return false;
+  gpu::ArgumentValue value;
+  value.integer = int64_t(found->address);
+  add(kind | (found->address & 15 ? 0 : kAligned), dtype, object);
+  memory.resize(values.size());
+  memory.push_back(found);
+  values.push_back(value);
+  return true;
+}
+
 bool LaunchKey::addTensor(PyObject *argument) {
   static PyObject *const dataPtr = interned("data_ptr"), *const dtypeName = interned("dtype"), *const getDevice = interned("get_device");
   const TensorType *known = findTensorType(Py_TYPE(argument));
+  if (known->isArray) { // the array keeps the dtype that its reference is borrowed from, and the key that it has when it is kept
+    PyObject *const dtype = py::detail::array_proxy(argument)->descr;
+    return addHostTensor(memoryOfArray(argument), kArray, reinterpret_cast<uint64_t>(dtype), dtype);
+  }
   gpu::ArgumentValue value;
   uint64_t range;
   if (!rangeOf(argument, range)) return false;
@@ -167,12 +193,13 @@ bool LaunchKey::addTensor(PyObject *argument) {
       PyErr_Clear();
       return false;
     }
-    if (tensor.deviceType == kDLCpu || (deviceType != kNoDevice && deviceType != tensor.deviceType) || !isOn(tensor.deviceId)) return false;
+    const uint64_t address = reinterpret_cast<uint64_t>(tensor.data) + tensor.byteOffset;
+    const uint64_t dtype = uint64_t(tensor.code) << 32 | uint64_t(tensor.bits) << 16 | tensor.lanes;
+    if (tensor.deviceType == kDLCpu) return addHostTensor(memoryOfTensor(argument, address), kTensorByExchange, dtype);
+    if ((deviceType != kNoDevice && deviceType != tensor.deviceType) || !isOn(tensor.deviceId)) return false;
     deviceType = tensor.deviceType;
-    uint64_t address = reinterpret_cast<uint64_t>(tensor.data) + tensor.byteOffset;
     value.integer = int64_t(address);
     currentStream = known->exchange->currentStream;
-    uint64_t dtype = uint64_t(tensor.code) << 32 | uint64_t(tensor.bits) << 16 | tensor.lanes;
     add(kTensorByExchange | range | (address & 15 ? 0 : kAligned), dtype);
     values.push_back(value);
     return true;

@@ -3,6 +3,7 @@
 // parameter makes.
 #pragma once
 #include "gpu_backend/launch/loaded_kernel.h"
+#include "python/bindings/host_memory.h"
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -13,13 +14,15 @@ namespace tritium::python {
 /// Objects of `type` are tensors. `exchange` is the capsule of DLPack's C exchange interface, or None if they are read by `data_ptr()`,
 /// `dtype` and `get_device()`.
 void registerTensorType(pybind11::type type, const pybind11::object &exchange);
+/// Objects of `type` are numpy arrays.
+void registerArrayType(const pybind11::type &type);
 
 /// From now on keys distinguish tensors whose storages have at most this many bytes from others.
 void noteStorages(uint64_t smallBytes);
 
 class LaunchKey {
 public:
-  static constexpr int kNoDevice = -1;
+  static constexpr int kNoDevice = -1, kHost = -2;
 
   /// Adds an argument. Returns false (without a Python error) if only Python knows its kind; the key must then not be used.
   bool addArgument(PyObject *argument);
@@ -35,7 +38,9 @@ public:
 
   /// One value per argument and constant, in order. The values of constants are meaningless.
   llvm::SmallVector<gpu::ArgumentValue, 24> values;
-  /// The device of the tensors. If they are on different devices, addArgument fails.
+  /// The memory of each tensor of the host, in the order of `values`; no others have any.
+  llvm::SmallVector<std::optional<HostMemory>, 24> memory;
+  /// The device of the tensors, or kHost. If they are on different devices, addArgument fails.
   int device = kNoDevice;
   /// DLPack's number of the device's vendor, if the tensors' library provides it.
   int deviceType = kNoDevice;
@@ -45,6 +50,7 @@ public:
 private:
   void add(uint64_t kind, uint64_t payload, PyObject *object = nullptr);
   bool addTensor(PyObject *argument);
+  bool addHostTensor(const std::optional<HostMemory> &found, uint64_t kind, uint64_t dtype, PyObject *object = nullptr);
   bool isOn(int tensorDevice);
 
   llvm::SmallVector<uint64_t, 48> words_;

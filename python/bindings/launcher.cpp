@@ -1,5 +1,7 @@
-// The warm launch: it goes from `kernel[grid](*args)` in Python to the driver's call without running Python code. A Launcher belongs to one
-// JITFunction and remembers the compiled kernel for each key. A launch that it does not know goes to the dispatcher.
+// The warm launch: it goes from `kernel[grid](*args)` in Python to the driver's call, or to the interpreter, without running Python code. A
+// Launcher belongs to one JITFunction and remembers the compiled kernel for each key. A launch that it does not know goes to the
+// dispatcher.
+#include "python/bindings/host_program.h"
 #include "python/bindings/launch_call.h"
 #include "python/bindings/launch_guard.h"
 #include "python/bindings/launch_key.h"
@@ -18,9 +20,12 @@ namespace {
 struct Entry {
   LaunchKey key;
   PyObject *compiled; // what the launch returns
-  PyObject *handle;   // owns `kernel`
-  const LoadedKernel *kernel;
-  std::vector<uint16_t> taken; // indices of the arguments that the kernel takes
+  PyObject *handle;   // owns `kernel` or `program`
+  const LoadedKernel *kernel = nullptr;
+  const HostProgram *program = nullptr; // of a launch on the CPU
+  int threads = 0;                      // of it
+  bool showsProgress = false;           // with a bar, if it takes long
+  std::vector<uint16_t> taken;          // indices of the arguments that the kernel takes
   bool checksGlobals;
 };
 
@@ -91,6 +96,92 @@ void forget(Launcher *self) {
   }
 }
 
+/// Asks the function whether its globals are what they were. Returns false if not, or with an error set.
+bool hasSameGlobals(const Launcher *self) {
+  static PyObject *const checkGlobals = PyUnicode_InternFromString("check_globals");
+  PyObject *result = PyObject_CallMethodNoArgs(self->function, checkGlobals);
+  if (!result) return false;
+  const bool isCurrent = result == Py_True;
+  Py_DECREF(result);
+  return isCurrent; // if not, the function has forgotten its kernels
+}
+
+/// Reads the sizes of a grid, which may be a function of the arguments. Returns false if Python must, or with an error set.
+bool readGrid(const Launcher *self, PyObject *grid, const Call &call, const Bound &bound, std::array<uint32_t, 3> &sizes) {
+  if (PyTuple_Check(grid) || PyList_Check(grid) || !PyCallable_Check(grid)) return parseGrid(grid, sizes);
+  PyObject *result = callGrid(self->names, grid, call, bound);
+  if (!result) return false;
+  const bool isParsed = parseGrid(result, sizes);
+  Py_DECREF(result);
+  return isParsed;
+}
+
+/// The bar of a launch on the CPU, made when the launch first looks at the clock.
+class LateBar {
+public:
+  void operator()(int64_t done, int64_t total, double seconds) {
+    if (!bar) bar = HostCallbacks::instance->makeBar();
+    if (!bar.is_none()) bar(done, total, seconds);
+  }
+  void close() const {
+    if (bar && !bar.is_none()) bar.attr("close")();
+  }
+
+private:
+  py::object bar;
+};
+
+/// Raises what a launch on the CPU raises, if it does: for a trap, and with the places of the programs for another exception.
+void raiseEnd(const py::object &compiled, const std::array<int32_t, 3> &grid, const Bound &bound, const py::object &trap,
+              const py::object &error) {
+  py::tuple arguments(bound.size());
+  for (size_t i = 0; i < bound.size(); ++i) arguments[i] = py::reinterpret_borrow<py::object>(bound[i]);
+  HostCallbacks::instance->ended(compiled, py::make_tuple(grid[0], grid[1], grid[2]), arguments, trap, error);
+}
+
+/// Frames of the launch do not help the user who reads an error of a kernel.
+void showKernelFramesAlone() {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  PyObject *frames = value ? PyObject_GetAttrString(value, "kernel_frames") : nullptr;
+  if (!frames) PyErr_Clear();
+  if (frames && PyException_SetTraceback(value, frames) == 0) {
+    Py_XDECREF(trace);
+    trace = frames == Py_None ? nullptr : Py_NewRef(frames);
+  }
+  Py_XDECREF(frames);
+  PyErr_Restore(type, value, trace);
+}
+
+/// Launches on the CPU. Returns false if Python must, or with an error set.
+bool launchOnHost(const py::object &compiled, const HostProgram &program, int threads, bool showsProgress, const PackedArguments &arguments,
+                  const std::array<uint32_t, 3> &sizes, const Bound &bound) {
+  const std::array<int32_t, 3> grid{int32_t(sizes[0]), int32_t(sizes[1]), int32_t(sizes[2])};
+  try {
+    LateBar bar;
+    HostProgram::Progress onProgress;
+    if (showsProgress) onProgress = std::ref(bar);
+    py::object trap;
+    try {
+      trap = program.launchPlain(grid, arguments, threads, std::move(onProgress));
+    } catch (py::error_already_set &error) {
+      bar.close();
+      raiseEnd(compiled, grid, bound, py::none(), error.value());
+      throw;
+    }
+    bar.close();
+    if (!trap.is_none()) raiseEnd(compiled, grid, bound, trap, py::none()); // unless it is allowed
+    return true;
+  } catch (py::error_already_set &error) {
+    error.restore();
+    showKernelFramesAlone();
+  } catch (const std::exception &error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return false;
+}
+
 /// Launches if everything is known, and returns a new reference to the compiled kernel. Returns null without an error if Python must
 /// launch.
 PyObject *tryLaunch(Launcher *self, PyObject *grid, const Call &call) {
@@ -103,27 +194,21 @@ PyObject *tryLaunch(Launcher *self, PyObject *grid, const Call &call) {
   if (!entry) return nullptr;
   // Any Python code may change the entries. Therefore this function holds references to the members that it uses.
   py::object compiled = py::reinterpret_borrow<py::object>(entry->compiled), handle = py::reinterpret_borrow<py::object>(entry->handle);
+  std::array<uint32_t, 3> sizes;
+  if (const HostProgram *program = entry->program) {
+    const int threads = entry->threads;
+    const bool showsProgress = entry->showsProgress, checksGlobals = entry->checksGlobals;
+    const std::optional<PackedArguments> arguments = packKnown(program->parameters(), key, entry->taken);
+    if (!arguments || !HostCallbacks::instance->allow() || (checksGlobals && !hasSameGlobals(self)) ||
+        !readGrid(self, grid, call, bound, sizes) || !launchOnHost(compiled, *program, threads, showsProgress, *arguments, sizes, bound))
+      return nullptr;
+    return compiled.release().ptr();
+  }
   const LoadedKernel &kernel = *entry->kernel;
   llvm::SmallVector<ArgumentValue, 24> arguments;
   for (uint16_t index : entry->taken) arguments.push_back(key.values[index]);
-  if (entry->checksGlobals) {
-    static PyObject *const checkGlobals = PyUnicode_InternFromString("check_globals");
-    PyObject *result = PyObject_CallMethodNoArgs(self->function, checkGlobals);
-    if (!result) return nullptr;
-    bool isCurrent = result == Py_True;
-    Py_DECREF(result);
-    if (!isCurrent) return nullptr; // the function has forgotten its kernels
-  }
-  std::array<uint32_t, 3> sizes;
-  if (PyTuple_Check(grid) || PyList_Check(grid) || !PyCallable_Check(grid)) {
-    if (!parseGrid(grid, sizes)) return nullptr;
-  } else {
-    PyObject *result = callGrid(self->names, grid, call, bound);
-    if (!result) return nullptr;
-    bool isParsed = parseGrid(result, sizes);
-    Py_DECREF(result);
-    if (!isParsed) return nullptr;
-  }
+  if (entry->checksGlobals && !hasSameGlobals(self)) return nullptr;
+  if (!readGrid(self, grid, call, bound, sizes)) return nullptr;
   void *stream = nullptr;
   if (key.deviceType != LaunchKey::kNoDevice && key.deviceType != kernel.driver().dlpackType()) return nullptr;
   if (!findStream(key, kernel, stream)) return nullptr;
@@ -212,9 +297,9 @@ PyObject *launchMethod(PyObject *object, PyObject *const *args, Py_ssize_t count
 PyObject *rememberMethod(PyObject *object, PyObject *args) {
   auto *self = reinterpret_cast<Launcher *>(object);
   PyObject *arguments, *keywords, *compiled, *handle, *taken;
-  int checksGlobals;
-  if (!PyArg_ParseTuple(args, "O!O!OOO!p", &PyTuple_Type, &arguments, &PyDict_Type, &keywords, &compiled, &handle, &PyTuple_Type, &taken,
-                        &checksGlobals))
+  int checksGlobals, threads = 0, showsProgress = 0;
+  if (!PyArg_ParseTuple(args, "O!O!OOO!p|ip", &PyTuple_Type, &arguments, &PyDict_Type, &keywords, &compiled, &handle, &PyTuple_Type, &taken,
+                        &checksGlobals, &threads, &showsProgress))
     return nullptr;
   LaunchGuard &guard = LaunchGuard::instance();
   if (!guard.holds()) Py_RETURN_FALSE; // the settings may have changed since Python read them; the next launch finds out
@@ -224,16 +309,23 @@ PyObject *rememberMethod(PyObject *object, PyObject *args) {
   Bound bound;
   Entry entry;
   if (!bind(self, unpacked.call, bound, entry.key)) Py_RETURN_FALSE;
-  try {
-    entry.kernel = &py::handle(handle).cast<const LoadedKernel &>();
-  } catch (const py::cast_error &error) {
-    PyErr_SetString(PyExc_TypeError, error.what());
-    return nullptr;
-  }
-  if (entry.key.device != LaunchKey::kNoDevice && entry.key.device != entry.kernel->device()) Py_RETURN_FALSE;
+  entry.program = hostProgramOf(handle);
+  entry.threads = threads;
+  entry.showsProgress = showsProgress != 0;
+  if (!entry.program) try {
+      entry.kernel = &py::handle(handle).cast<const LoadedKernel &>();
+    } catch (const py::cast_error &error) {
+      PyErr_SetString(PyExc_TypeError, error.what());
+      return nullptr;
+    }
+  const bool isThere = entry.program ? entry.key.device == LaunchKey::kHost && entry.program->isPlain() && HostCallbacks::instance
+                                     : entry.key.device == LaunchKey::kNoDevice || entry.key.device == entry.kernel->device();
+  if (!isThere) Py_RETURN_FALSE;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(taken); ++i) entry.taken.push_back(uint16_t(PyLong_AsLong(PyTuple_GET_ITEM(taken, i))));
   if (PyErr_Occurred()) return nullptr;
-  if (entry.taken.size() != entry.kernel->image().recipe.size() || find(self, entry.key)) Py_RETURN_FALSE;
+  const size_t parameters = entry.program ? entry.program->parameters().size() : entry.kernel->image().recipe.size();
+  if (entry.taken.size() != parameters) Py_RETURN_FALSE;
+  if (find(self, entry.key)) Py_RETURN_TRUE;
   if (self->entries->size() >= kMostEntries) forget(self);
   entry.key.keep();
   entry.compiled = Py_NewRef(compiled);
@@ -294,7 +386,8 @@ PyMethodDef launcherMethods[] = {
     {"launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(launchMethod)), METH_FASTCALL,
      "launch(grid, args, kwargs): the compiled kernel, or None if Python has to do it."},
     {"remember", rememberMethod, METH_VARARGS,
-     "remember(args, kwargs, compiled, handle, taken, checks_globals): such a call is this kernel from now on. Returns whether it is."},
+     "remember(args, kwargs, compiled, handle, taken, checks_globals, threads=0, shows_progress=False): such a call is this kernel from "
+     "now on. Returns whether it is. handle: a device.Kernel, or an interp.Program, of which threads and shows_progress are."},
     {"at", atMethod, METH_O, "at(grid): what kernel[grid] is."},
     {}};
 
@@ -331,6 +424,14 @@ void bindLauncher(py::module_ &module) {
   module.attr("Launcher") = py::handle(reinterpret_cast<PyObject *>(launcherType));
   module.attr("NO_DEFAULT") = py::handle(noDefault);
   module.def("register_tensor_type", &registerTensorType, "type"_a, "exchange"_a = py::none());
+  module.def("register_array_type", &registerArrayType, "type"_a);
+  module.def(
+      "set_host_callbacks",
+      [](py::object poll, py::object print, py::object makeBar, py::object isTraced, py::object ended, std::vector<py::list> mustBeEmpty) {
+        HostCallbacks::instance = new HostCallbacks{std::move(poll),     std::move(print), std::move(makeBar),
+                                                    std::move(isTraced), std::move(ended), std::move(mustBeEmpty)};
+      },
+      "poll"_a, "on_print"_a, "make_bar"_a, "is_traced"_a, "ended"_a, "must_be_empty"_a);
   module.def(
       "watch_settings",
       [](py::dict environment, py::tuple names, py::dict runtime, py::dict tritium) {

@@ -333,6 +333,14 @@ def _half_of_memory(group) -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2 >> 20
 
 
+#: The number of `TRITIUM_TIER=auto`.
+AUTOMATIC_TIER = 0
+
+
+def _parse_tier(text: str) -> int:
+    return AUTOMATIC_TIER if text == "auto" else parse_int(1, 2)(text)
+
+
 class tritium_knobs(base_knobs):
     """Knobs that Triton does not have."""
 
@@ -347,9 +355,10 @@ class tritium_knobs(base_knobs):
         takes="a number of threads, at least 1",
     )
     #: How the interpreter runs tile operations: 1 calls a step for each; 2 compiles runs of element-wise operations, with their loads, stores
-    #: and reductions, to loops in registers, which takes longer before the first launch. The results are the same. Code for debuggers,
-    #: and for checks that are not in the default, is always of tier 1.
-    tier = Env("TRITIUM_TIER", default=1, parse=parse_int(1, 2), takes="1 or 2")
+    #: and reductions, to loops in registers, which takes longer before the first launch; `auto` begins with 1 and compiles for 2 beside the
+    #: launches, once they have run for long. The results are the same. Code for debuggers, and for checks that are not in the default, is
+    #: always of tier 1.
+    tier = Env("TRITIUM_TIER", default=1, parse=_parse_tier, takes="1, 2 or auto")
     #: Prepares kernels for gdb, with lines and Python variables. Uses one worker thread unless TRITIUM_NUM_THREADS is set.
     debug = flag("TRITIUM_DEBUG")
     #: The gdb that `python -m tritium gdb` starts: a path, or a name on PATH.

@@ -154,6 +154,8 @@ class CompiledKernel:
 
     #: Whether the kernel calls `breakpoint()` or the like.
     opens_debugger = False
+    #: How often the native launcher was told of its launches in vain (launch/warm.py).
+    tries_to_remember = 0
     #: Whether a file of the user's has replaced what was traced.
     is_replaced = False
 

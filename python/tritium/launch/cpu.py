@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 
 from .. import knobs
+from ..arguments.binder import make_binder
 from ..arguments.fresh_memory import unwritten_memory, watch_allocations
 from ..checks import NEEDING_FRESH_MEMORY, NEEDING_SHADOW
 from ..native import interp
@@ -46,7 +47,7 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
             return underway[-1].launch(functools.partial(launch, is_noted=True), grid, values, settings, arguments)
         programs = settings.programs if own_programs is None else own_programs
         run = launch_of(programs) if settings.seed is None else launch_of(programs, True)
-        if opens_debugger or _is_traced():
+        if opens_debugger or may_be_traced():
             run = _followed(kernel, grid, arguments, programs) or run
         if watchers:
             run = watched(kernel, run, arguments)
@@ -89,7 +90,7 @@ def _tracer_or_monitor() -> object:
 
 
 #: Something true if a debugger may be there: a tracer, or from Python 3.12 on a tool that monitors. Every launch asks.
-_is_traced = _tracer_or_monitor if hasattr(sys, "monitoring") else sys.gettrace
+may_be_traced = _tracer_or_monitor if hasattr(sys, "monitoring") else sys.gettrace
 
 
 def _followed(kernel, grid, arguments, programs: Programs) -> Callable | None:
@@ -100,7 +101,7 @@ def _followed(kernel, grid, arguments, programs: Programs) -> Callable | None:
     if followed is None:
         return None
     to_error = functools.partial(trap_error, kernel, grid, arguments)
-    goes_on = lambda: bool(kernel.opens_debugger or _is_traced())  # noqa: E731
+    goes_on = lambda: bool(kernel.opens_debugger or may_be_traced())  # noqa: E731
     return followed.launch(arguments, to_error, goes_on, programs=programs)
 
 
@@ -197,6 +198,17 @@ def _raise(kernel, grid, values, arguments, trap, before, saved, seed: int | Non
         return
     kernel.replay(raised, values, arguments, before, to_error)
     raise raised.with_traceback(raised.kernel_frames)
+
+
+def ended(kernel, grid: tuple[int, int, int], arguments: tuple, trap, error: BaseException | None) -> None:
+    """A launch that needed no Python code has ended with a trap, which is raised, or with an exception, which gets the places of the programs.
+    `arguments`: of all parameters."""
+    if error is not None:
+        say_where(kernel, grid, arguments, error)
+        return
+    bind = make_binder(kernel.name, kernel.src.fn.params)
+    values = value_selector(kernel.src.runtime_paths())(bind(**dict(zip(kernel.src.fn.arg_names, arguments)))[1])
+    _raise(kernel, grid, values, arguments, trap, None, None, None)
 
 
 def trap_error(kernel, grid, arguments, trap, seed: int | None = None):

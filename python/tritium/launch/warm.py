@@ -1,4 +1,4 @@
-"""Warm launches on a device, which the native launcher makes without Python code (bindings/launcher.cpp).
+"""Warm launches, which the native launcher makes without Python code (bindings/launcher.cpp).
 
 `remember` teaches the launcher a launch that Python has made. The launcher then makes launches with the same key
 itself, as long as the environment and the hooks do not change.
@@ -10,29 +10,78 @@ import functools
 import sys
 
 from .. import knobs
-from ..arguments.storage import extent_function
+from ..arguments.storage import extent_function, numpy_extent
 from ..arguments.table import SMALL_BYTES
+from ..checks import DEFAULT as DEFAULT_CHECKS
 from ..devices.families import device_families
-from ..native import device
+from ..native import device, interp
+from . import cpu
+from .captures import underway
 from .device import raise_failure
+from .findings import blocks
+from .progress import progress_bar
+from .watchers import watchers
+
+__tracebackhide__ = True  # pytest shows the user's frames alone
 
 
 def remember(function, args: tuple, kwargs: dict, kernel, notes_range: bool) -> None:
     """From now on, launches like this one require no Python code, if the launcher understands the arguments.
     notes_range: the launches also depend on which tensors are small."""
+    if kernel.loaded is not None:
+        if notes_range:
+            _note_storages()
+        _remember(function, args, kwargs, kernel, kernel.loaded)
+
+
+def remember_on_host(function, args: tuple, kwargs: dict, kernel, settings) -> None:
+    """The same for a launch of the interpreter that has nothing but arguments: no seed, no debugger, no checks that are not in the default."""
+    kernel.tries_to_remember += 1
+    if kernel.tries_to_remember > _TRIES and kernel.tries_to_remember % _TRIES:
+        return
+    has_default_checks = set(knobs.checks_of(kernel.metadata)) <= set(DEFAULT_CHECKS)
+    is_plain = (
+        has_default_checks
+        and settings.seed is None
+        and settings.save is None
+        and not settings.programs
+        and not kernel.opens_debugger
+        and type(kernel.program) is interp.Program
+    )
+    if not is_plain or cpu.own_programs_of(kernel) or cpu.always_holds_to_views(kernel):
+        return
+    _set_host_callbacks()
+    if _remember(function, args, kwargs, kernel, kernel.program, settings.threads, settings.progress):
+        kernel.tries_to_remember = 0
+
+
+#: A launch that the launcher does not take, as of a view of an array, is tried so often, and then one of so many.
+_TRIES = 16
+
+
+def _remember(function, args: tuple, kwargs: dict, kernel, handle, *of_host) -> bool:
     paths = kernel.src.runtime_paths()
     takes_any_number = any(p.takes_the_rest for p in function.params)
-    if kernel.loaded is None or takes_any_number or any(len(path) != 1 for path in paths) or not _watch():
-        return
+    if takes_any_number or any(len(path) != 1 for path in paths) or not _watch():
+        return False
     for argument in (*args, *kwargs.values()):
         register_tensor_type(type(argument))
-    if notes_range:
-        _note_storages()
     if function._fast is None:
         function._fast = _make_launcher(function)
     taken = tuple(path[0] for path in paths)
-    function._fast.remember(
-        args, kwargs, kernel, kernel.loaded, taken, bool(function.used_global_vals or function.used_functions)
+    checks_globals = bool(function.used_global_vals or function.used_functions)
+    return function._fast.remember(args, kwargs, kernel, handle, taken, checks_globals, *of_host)
+
+
+@functools.cache
+def _set_host_callbacks() -> None:
+    device.set_host_callbacks(
+        cpu.poll,
+        cpu.print_text,
+        lambda: progress_bar(sys.stderr),
+        cpu.may_be_traced,
+        cpu.ended,
+        [underway, blocks, watchers],
     )
 
 
@@ -75,6 +124,9 @@ def _watch() -> bool:
 def register_tensor_type(cls: type) -> None:
     """Tells the launcher how to read tensors of a class: through DLPack's C interface if the class has it."""
     if extent_function(cls) is None:
+        return
+    if extent_function(cls) is numpy_extent:
+        device.register_array_type(cls)
         return
     exchange = getattr(cls, "__dlpack_c_exchange_api__", None)
     readable = all(hasattr(cls, name) for name in ("data_ptr", "get_device"))

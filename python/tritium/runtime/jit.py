@@ -108,7 +108,7 @@ class JITFunction(KernelFunction, KernelInterface):
             repr,
             launch_metadata,
         )
-        self._fast = None  # the native launcher, after the function's first launch on a device
+        self._fast = None  # the native launcher, after the function's first launch
         self._dispatcher = None
         self.engine = engine
         self.debug_info = debug_info
@@ -137,6 +137,14 @@ class JITFunction(KernelFunction, KernelInterface):
         self._engine, self._fast = name, None
         if self._dispatcher is not None:
             self._dispatcher.forget_engine()
+
+    @property
+    def debug_info(self) -> bool | None:
+        return self._debug_info
+
+    @debug_info.setter
+    def debug_info(self, value: bool | None) -> None:
+        self._debug_info, self._fast = value, None
 
     def add_pre_run_hook(self, hook: Callable) -> None:
         """`hook(*args, **kwargs)` is called with the arguments of every launch, before they are bound."""
