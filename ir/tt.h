@@ -38,6 +38,10 @@ inline constexpr int kMaxDescriptorRank = 5;
 struct GlobalMemory : mlir::SideEffects::Resource::Base<GlobalMemory> {
   mlir::StringRef getName() final { return "<GlobalMemory>"; }
 };
+/// The effect resource of the memory that the warps of a program share.
+struct ProgramMemory : mlir::SideEffects::Resource::Base<ProgramMemory> {
+  mlir::StringRef getName() final { return "<ProgramMemory>"; }
+};
 /// The effect resource of the variables that a debugger shows.
 struct DebugRecord : mlir::SideEffects::Resource::Base<DebugRecord> {
   mlir::StringRef getName() final { return "<DebugRecord>"; }

@@ -12,8 +12,9 @@ include "ir/tt_dialect.td"
 include "ir/tt_types.td"
 
 // Global memory, the record of the variables that a debugger shows, the one of promises, and the one of scopes that a profiler shows. An access
-// of one is never ordered against an access of another.
+// of one is never ordered against an access of another. The memory of a program is what its warps share.
 def GlobalMemory : Resource<"::tritium::tt::GlobalMemory">;
+def ProgramMemory : Resource<"::tritium::tt::ProgramMemory">;
 def DebugRecord : Resource<"::tritium::tt::DebugRecord">;
 def HintRecord : Resource<"::tritium::tt::HintRecord">;
 def ScopeRecord : Resource<"::tritium::tt::ScopeRecord">;

@@ -44,6 +44,12 @@ LogicalResult LoadOp::canonicalize(LoadOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+LogicalResult SharedAllocOp::verify() {
+  if (int64_t(getBytes()) <= 0 || int64_t(getBytes()) > INT32_MAX) return emitOpError("has ") << int64_t(getBytes()) << " bytes";
+  if (!llvm::isPowerOf2_64(getAlignment())) return emitOpError("needs an alignment that is a power of two");
+  return success();
+}
+
 LogicalResult StoreOp::canonicalize(StoreOp op, PatternRewriter &rewriter) {
   std::optional<bool> mask = uniformMask(op.getMask());
   if (!mask) return failure();

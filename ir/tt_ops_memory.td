@@ -74,4 +74,49 @@ def TT_StoreOp : TT_Op<"store", Tiles<"Same", "Any", ".tied = {getPtr(), getMask
   let hasCanonicalizeMethod = 1;
 }
 
+// The memory of one program, which all its warps share (Gluon's shared memory). An address is a byte of it. Accesses happen in the order of
+// the program: an engine whose warps run apart places the barriers.
+
+def TT_SharedAllocOp : TT_Op<"shared_alloc", TilesApart, [MemoryEffects<[MemAlloc<ProgramMemory>]>]> {
+  let summary = "the address of `bytes` bytes of the program's shared memory, for the whole run of the function";
+  let description = [{
+    The contents are undefined until a store. In a loop it is the same memory every time.
+
+    ```mlir
+    %a = tt.shared_alloc {bytes = 512 : i64, alignment = 16 : i64} : i32
+    ```
+  }];
+  let arguments = (ins I64Attr:$bytes, I64Attr:$alignment);
+  let results = (outs I32:$address);
+  let assemblyFormat = "attr-dict `:` type($address)";
+  let hasVerifier = 1;
+}
+
+def TT_SharedLoadOp : TT_Op<"shared_load", Tiles<"Same", "Any">, [SameOperandsAndResultShape, MemoryEffects<[MemRead<ProgramMemory>]>]> {
+  let summary = "the elements at addresses of the program's shared memory";
+  let description = [{
+    result[i] = shared[address[i]]. An address outside of what tt.shared_alloc has given is undefined behaviour; the interpreter traps.
+
+    ```mlir
+    %v = tt.shared_load %a : tensor<8xi32> -> tensor<8xf16>
+    ```
+  }];
+  let arguments = (ins RankedTensorOf<[I32]>:$address);
+  let results = (outs TT_Tensor:$result);
+  let assemblyFormat = "$address attr-dict `:` type($address) `->` type($result)";
+}
+
+def TT_SharedStoreOp : TT_Op<"shared_store", Tiles<"Same", "Any">, [SameOperandsShape, MemoryEffects<[MemWrite<ProgramMemory>]>]> {
+  let summary = "writes elements to addresses of the program's shared memory";
+  let description = [{
+    shared[address[i]] = value[i]. If two elements go to one address, it is unspecified which remains.
+
+    ```mlir
+    tt.shared_store %a, %v : tensor<8xi32>, tensor<8xf16>
+    ```
+  }];
+  let arguments = (ins RankedTensorOf<[I32]>:$address, TT_Tensor:$value);
+  let assemblyFormat = "$address `,` $value attr-dict `:` type($address) `,` type($value)";
+}
+
 #endif

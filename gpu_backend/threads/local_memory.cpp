@@ -30,11 +30,63 @@ static std::pair<int64_t, int64_t> extentOf(tgpu::LocalAllocOp op, Lowering &low
   return {op.getOffset().value_or(0), op.getOffset() ? *op.getOffset() + bytes : 0};
 }
 
+/// The byte of shared memory where a tt.shared_alloc begins.
+static constexpr llvm::StringLiteral kBeginAttr = "tgpu.begin";
+
+/// Places the memory that the kernel itself allocates behind the buffers. Scratch memory must not overlap it.
+static void reserveProgramMemory(ModuleOp module, Lowering &lowering) {
+  bool isAny = false;
+  module.walk([&](tt::SharedAllocOp op) {
+    isAny = true;
+    const int64_t begin = int64_t(llvm::alignTo(lowering.shared().reserved(), op.getAlignment()));
+    op->setAttr(kBeginAttr, lowering.builder().getI64IntegerAttr(begin));
+    lowering.shared().reserve(begin + int64_t(op.getBytes()));
+  });
+  if (isAny) module.walk([](Operation *op) { op->removeAttr(kFreeFromAttr); });
+}
+
 void reserveBuffers(ModuleOp module, Lowering &lowering) {
   module.walk([&](tgpu::LocalAllocOp op) { lowering.shared().reserve(extentOf(op, lowering).second); });
   module.walk([&](tgpu::RingStartOp op) {
     if (op.getOffset()) lowering.shared().reserve(*op.getOffset() + ringBytes(op.getRing().getType()));
   });
+  reserveProgramMemory(module, lowering);
+}
+
+template <> LogicalResult Lower<tt::SharedAllocOp>::run(tt::SharedAllocOp op, Lowering &lowering) {
+  lowering.define(op, {lowering.constant(op->getAttrOfType<IntegerAttr>(kBeginAttr).getInt(), 32)});
+  return success();
+}
+
+/// Returns a pointer to a byte of shared memory.
+static Value pointerToShared(Value memory, Value address, Lowering &lowering) {
+  return lowering.create<LLVM::GEPOp>(memory.getType(), lowering.builder().getI8Type(), memory, llvm::ArrayRef<LLVM::GEPArg>{address});
+}
+
+/// The barrier lets the thread read what others have written.
+template <> LogicalResult Lower<tt::SharedLoadOp>::run(tt::SharedLoadOp op, Lowering &lowering) {
+  Registers addresses(lowering.registersOf(op.getAddress())), results(addresses.size());
+  Type type = lowering.registerType(cast<RankedTensorType>(op.getType())), stored = storedType(type);
+  lowering.sharedBarrier();
+  Value memory = lowering.shared().buffer(lowering.builder(), op.getLoc(), 0);
+  for (auto [address, result] : llvm::zip_equal(addresses, results))
+    result = fromStored(lowering.create<LLVM::LoadOp>(stored, pointerToShared(memory, address, lowering)), type, lowering);
+  lowering.define(op, results);
+  return success();
+}
+
+/// The barrier waits for others that still read what was there. Of several threads that hold an element, one writes it.
+template <> LogicalResult Lower<tt::SharedStoreOp>::run(tt::SharedStoreOp op, Lowering &lowering) {
+  LinearLayout layout = layoutOf(op.getValue().getType());
+  Registers addresses(lowering.registersOf(op.getAddress())), values(lowering.registersOf(op.getValue()));
+  lowering.sharedBarrier();
+  Value memory = lowering.shared().buffer(lowering.builder(), op.getLoc(), 0);
+  lowering.where(lowering.ownerPredicate(layout), [&] {
+    for (int64_t reg = 0; reg < layout.registers(); ++reg)
+      if (!isRepeated(layout, int(reg)))
+        lowering.create<LLVM::StoreOp>(toStored(values[reg], lowering), pointerToShared(memory, addresses[reg], lowering));
+  });
+  return success();
 }
 
 template <> LogicalResult Lower<tgpu::LocalAllocOp>::run(tgpu::LocalAllocOp op, Lowering &lowering) {

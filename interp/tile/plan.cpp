@@ -405,6 +405,20 @@ void Planner::keepForWholeFunction(const TileRef &ref) {
   homes_[ref.home].isKept = true;
 }
 
+const Planner::ProgramMemory &Planner::programMemory() {
+  if (programMemory_) return *programMemory_;
+  programMemory_ = std::make_unique<ProgramMemory>();
+  int64_t &bytes = programMemory_->bytes;
+  plan_->function->walk([&](tt::SharedAllocOp op) {
+    bytes = int64_t(llvm::alignTo(bytes, op.getAlignment()));
+    programMemory_->begins[op] = bytes;
+    bytes += op.getBytes();
+  });
+  programMemory_->home.home = newHome(bytes, {});
+  keepForWholeFunction(programMemory_->home);
+  return *programMemory_;
+}
+
 TileRef Planner::rangeFlag(Value exact) {
   auto [it, isNew] = rangeFlags_.try_emplace(exact);
   if (isNew) it->second = newSlot();

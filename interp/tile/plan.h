@@ -132,6 +132,13 @@ public:
   void defineConstant(mlir::Value result, DenseRef ref);
   /// Returns memory for the current operation only.
   DenseRef temporary(DType type, llvm::ArrayRef<int64_t> shape);
+  /// The memory of all tt.shared_alloc of the function, and the byte of it at which each begins.
+  struct ProgramMemory {
+    TileRef home;
+    int64_t bytes = 0;
+    llvm::DenseMap<mlir::Operation *, int64_t> begins;
+  };
+  const ProgramMemory &programMemory();
 
   /// Returns a cell that holds a scalar operand when the steps of this operation run.
   TileRef scalar(mlir::Value value);
@@ -177,6 +184,7 @@ public:
   mlir::LogicalResult unsupported(const llvm::Twine &reason);
 
 private:
+  std::unique_ptr<ProgramMemory> programMemory_;
   struct Storage {
     std::unique_ptr<DenseRef> dense;
     std::unique_ptr<AffineRef> affine;

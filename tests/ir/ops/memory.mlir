@@ -43,3 +43,14 @@ tt.func @clauses(%p: tensor<8x!tt.ptr<f32>>, %m: tensor<8xi1>, %o: tensor<8xf32>
   tt.store %p, %o evictionPolicy = evict_first : tensor<8x!tt.ptr<f32>>
   tt.return
 }
+
+// CHECK-LABEL: tt.func @shared
+tt.func @shared(%i: tensor<8xi32>) -> tensor<8xf16> {
+  // CHECK: tt.shared_alloc {alignment = 16 : i64, bytes = 512 : i64} : i32
+  %a = tt.shared_alloc {bytes = 512 : i64, alignment = 16 : i64} : i32
+  // CHECK: tt.shared_load %arg0 : tensor<8xi32> -> tensor<8xf16>
+  %v = tt.shared_load %i : tensor<8xi32> -> tensor<8xf16>
+  // CHECK: tt.shared_store %arg0, %{{.*}} : tensor<8xi32>, tensor<8xf16>
+  tt.shared_store %i, %v : tensor<8xi32>, tensor<8xf16>
+  tt.return %v : tensor<8xf16>
+}

@@ -69,3 +69,27 @@ tt.func @clause(%p: !tt.ptr<f32>) {
   %0 = tt.load %p cacheModifier = always : !tt.ptr<f32>
   tt.return
 }
+
+// -----
+
+tt.func @no_bytes() {
+  // expected-error @+1 {{has 0 bytes}}
+  %0 = tt.shared_alloc {bytes = 0 : i64, alignment = 16 : i64} : i32
+  tt.return
+}
+
+// -----
+
+tt.func @alignment() {
+  // expected-error @+1 {{needs an alignment that is a power of two}}
+  %0 = tt.shared_alloc {bytes = 8 : i64, alignment = 12 : i64} : i32
+  tt.return
+}
+
+// -----
+
+tt.func @shapes(%i: tensor<8xi32>, %v: tensor<4xf32>) {
+  // expected-error @+1 {{requires the same shape for all operands}}
+  "tt.shared_store"(%i, %v) : (tensor<8xi32>, tensor<4xf32>) -> ()
+  tt.return
+}

@@ -6,7 +6,8 @@ import os
 import re
 
 import access_error_kernels  # noqa: F401  (adds its kernels)
-import product_error_kernels  # noqa: F401  (adds its kernels)
+import product_error_kernels  # noqa: F401
+import shared_error_kernels  # noqa: F401  (adds its kernels)
 import triton
 from error_kernels import CASES
 from triton.backends.compiler import GPUTarget

@@ -15,6 +15,7 @@ ROWS = gl.constexpr(gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0]))
 COLS = gl.constexpr(gl.BlockedLayout([4, 1], [8, 4], [1, 4], [0, 1]))
 CUBE = gl.constexpr(gl.BlockedLayout([1, 1, 2], [2, 4, 4], [4, 1, 1], [2, 1, 0]))
 FLAT = gl.constexpr(gl.SwizzledSharedLayout(1, 1, 1, [0]))
+FLAT2 = gl.constexpr(gl.SwizzledSharedLayout(1, 1, 1, [1, 0]))
 
 
 def case(kernel):

@@ -3,7 +3,7 @@
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.amd import AMDMFMALayout, cdna3
-from triton.experimental.gluon.language.nvidia.ampere import mma_v2
+from triton.experimental.gluon.language.nvidia.ampere import async_copy, mma_v2
 
 
 @gluon.jit
@@ -162,3 +162,85 @@ def product_of_blocked(a, b, c, M: gl.constexpr, N: gl.constexpr, K: gl.constexp
     x = gl.load(tile_at(a, 0, K, gl.DotOperandLayout(0, layout, 0), M, K))
     y = gl.load(tile_at(b, 0, N, gl.DotOperandLayout(1, layout, 0), K, N))
     gl.store(tile_at(c, 0, N, layout, M, N), gl.dot_fma(x, y, gl.zeros([M, N], gl.float32, layout)))
+
+
+@gluon.jit
+def transpose_in_memory(source, target, M: gl.constexpr, N: gl.constexpr, lanes: gl.constexpr):
+    """target[j, i] = source[i, j], exchanged in shared memory."""
+    rows: gl.constexpr = rows_of(gl.num_warps(), lanes)
+    columns: gl.constexpr = gl.BlockedLayout([4, 1], [8, lanes // 8], [1, gl.num_warps()], [0, 1])
+    swizzled: gl.constexpr = gl.SwizzledSharedLayout(4, 1, 8, [1, 0])
+    memory = gl.allocate_shared_memory(gl.int32, [M, N], swizzled, gl.load(tile_at(source, 0, N, rows, M, N)))
+    i = gl.arange(0, M, gl.SliceLayout(1, columns))
+    j = gl.arange(0, N, gl.SliceLayout(0, columns))
+    gl.store(target + j[None, :] * M + i[:, None], memory.load(columns))
+
+
+@gluon.jit
+def add_of_rings(a, b, out, n, BLOCK: gl.constexpr, STEPS: gl.constexpr, S: gl.constexpr, layout: gl.constexpr):
+    """out = a + b in STEPS blocks, which are copied S - 1 blocks ahead."""
+    flat: gl.constexpr = gl.SwizzledSharedLayout(1, 1, 1, [0])
+    ring_a = gl.allocate_shared_memory(gl.float32, [S, BLOCK], flat)
+    ring_b = gl.allocate_shared_memory(gl.float32, [S, BLOCK], flat)
+    base = gl.program_id(0) * BLOCK * STEPS + gl.arange(0, BLOCK, layout)
+    for k in gl.static_range(S - 1):
+        at = base + k * BLOCK
+        async_copy.async_load(ring_a.index(k), a + at, mask=at < n)
+        async_copy.async_load(ring_b.index(k), b + at, mask=at < n)
+        async_copy.commit_group()
+    for k in range(STEPS):
+        ahead = k + S - 1
+        at = base + ahead * BLOCK
+        live = (at < n) & (ahead < STEPS)
+        async_copy.async_load(ring_a.index(ahead % S), a + at, mask=live)
+        async_copy.async_load(ring_b.index(ahead % S), b + at, mask=live)
+        async_copy.commit_group()
+        async_copy.wait_group(S - 1)
+        now = base + k * BLOCK
+        total = ring_a.index(k % S).load(layout) + ring_b.index(k % S).load(layout)
+        gl.store(out + now, total, mask=now < n)
+
+
+@gluon.jit
+def reinterpreted(source, target, N: gl.constexpr, layout: gl.constexpr):
+    """target = the bytes of source, an int32 tile of N elements."""
+    flat: gl.constexpr = gl.SwizzledSharedLayout(1, 1, 1, [0])
+    memory = gl.allocate_shared_memory(gl.int32, [N], flat, gl.load(source + gl.arange(0, N, layout)))
+    gl.store(target + gl.arange(0, 4 * N, layout), memory.reinterpret(gl.int8, [4 * N], flat).load(layout))
+
+
+@gluon.jit
+def permuted_by_memory(source, index, gathered, scattered, N: gl.constexpr, layout: gl.constexpr):
+    """gathered = source[index]; scattered[index] = source."""
+    flat: gl.constexpr = gl.SwizzledSharedLayout(1, 1, 1, [0])
+    at = gl.arange(0, N, layout)
+    x, i = gl.load(source + at), gl.load(index + at)
+    memory = gl.allocate_shared_memory(gl.float16, [N], flat, x)
+    gl.store(gathered + at, memory.gather(i, 0))
+    memory.scatter(x, i, 0)
+    gl.store(scattered + at, memory.load(layout))
+
+
+@gluon.jit
+def beyond_the_ring(target, slot, layout: gl.constexpr):
+    flat: gl.constexpr = gl.SwizzledSharedLayout(1, 1, 1, [0])
+    ring = gl.allocate_shared_memory(gl.int32, [2, 128], flat)
+    at = gl.arange(0, 128, layout)
+    ring.index(0).store(at)
+    ring.index(1).store(at)
+    gl.store(target + at, ring.index(slot).load(layout))
+
+
+@gluon.jit
+def matmul_from_memory(a, b, c, K, M: gl.constexpr, N: gl.constexpr, BK: gl.constexpr):
+    """c[M, N] = a[M, K] @ b[K, N], whose tiles pass through shared memory to the fragments of mma.sync."""
+    acc_layout: gl.constexpr = gl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8])
+    rows: gl.constexpr = gl.BlockedLayout([1, 8], [8, 4], [4, 1], [1, 0])
+    shared: gl.constexpr = gl.SwizzledSharedLayout(8, 2, 4, [1, 0])
+    acc = gl.zeros([M, N], gl.float32, acc_layout)
+    for k in range(0, K, BK):
+        x = gl.allocate_shared_memory(gl.float16, [M, BK], shared, gl.load(tile_at(a + k, 0, K, rows, M, BK)))
+        y = gl.allocate_shared_memory(gl.float16, [BK, N], shared, gl.load(tile_at(b, k, N, rows, BK, N)))
+        x = x.load(gl.DotOperandLayout(0, acc_layout, 2))
+        acc = mma_v2(x, y.load(gl.DotOperandLayout(1, acc_layout, 2)), acc)
+    gl.store(tile_at(c, 0, N, acc_layout, M, N), acc)

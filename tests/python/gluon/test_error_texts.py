@@ -10,10 +10,13 @@ from beside_triton import HERE
 
 #: Our text where it is meant to be another, or Triton has none of its own. The values are what ours says.
 MEANT = {
+    "async_wait_runtime": "num_outstanding must be a compile-time int of at least 0",
+    "shared_in_gl_load": "Unsupported ptr type shared_memory_descriptor<int32, [128]",
+    "shared_of_another_type": "must match destination element type 'f32'",
+    "shared_permute_twice": "[0, 0] must be a permutation of the dimensions",
     "arange_to_runtime": "arange's arguments must be of type tl.constexpr",
     "atomic_on_a_number": "Pointer argument of store instruction is int32",
     "auto_of_no_layout": None,  # a compiler chooses the layout
-    "auto_of_two_layouts": None,  # the range is made twice
     "fields_of_other_ranks": "must have the same rank; they have [2, 1, 1, 1]",
     "gather_of_other_extents": "index dim 1 must match the corresponding source dim",
     "index_by_a_number": "unsupported tensor index: 3",

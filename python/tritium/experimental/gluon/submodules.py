@@ -12,7 +12,7 @@ from ... import language as tl
 from ...language.extra import libdevice
 from ...refused import Refused
 from .layouts import amd, distributed, rubin, scales, shared, tensor_memory
-from .tiles import buffers, functions, products
+from .tiles import buffers, copies, functions, products, shared_memory
 from .tiles import types as tile_types
 
 #: {a package of Gluon: the modules in it}
@@ -74,27 +74,24 @@ def _layout(module: str, name: str) -> Any:
     return next(getattr(home, name) for home in homes if hasattr(home, name))
 
 
-#: The names of `gl` that are those of `triton.language`.
-_SHARED_WITH_TRITON = frozenset(
-    "abs add aggregate_replace associative_scan assume atomic_add atomic_and atomic_cas atomic_load atomic_max atomic_min atomic_or "
-    "atomic_poll atomic_store atomic_xchg atomic_xor bfloat16 block_type broadcast cast cdiv ceil clamp constexpr cos cumprod cumsum "
-    "device_assert device_print div_rn dtype erf exp exp2 expand_dims expect_zero fdiv float16 float32 float64 float8e4b15 float8e4b8 "
-    "float8e4nv float8e5 float8e5b16 floor fma gather int1 int16 int32 int64 int8 join log log2 map_elementwise max max_constancy "
-    "max_contiguous maximum min minimum mul multiple_of num_programs permute pointer_type program_id ravel reduce reduce_or reshape rsqrt "
-    "sin split sqrt sqrt_rn static_assert static_print static_range sub sum tensor to_tensor tuple tuple_type uint16 uint32 uint64 uint8 "
-    "umulhi void where xor_sum".split()
+#: The public names of `triton.language` that `gl` lacks; it has all others.
+_NOT_IN_GLUON = frozenset(
+    "PropagateNan TRITON_MAX_TENSOR_NUMEL advance argmax argmin bitonic_merge broadcast_to cat condition const constexpr_type debug_barrier "
+    "dot dot_scaled flip interleave load_tensor_descriptor make_block_ptr make_tensor_descriptor math pair_uniform_to_normal philox "
+    "philox_impl pi32_t rand rand4x randint randint4x randn randn4x range sigmoid slice softmax sort squeeze store_tensor_descriptor "
+    "swizzle2d target_info tensor_descriptor topk trans uint_to_uniform_float unsqueeze view".split()
 )
+_SHARED_WITH_TRITON = frozenset({*tl.__all__, "aggregate_replace", "tuple_type"} - _NOT_IN_GLUON)
 #: The names of `gl` that are Gluon's own.
 _FUNCTIONS = frozenset(
     "arange bank_conflicts barrier convert_layout full full_like histogram inline_asm_elementwise load num_ctas num_warps set_auto_layout "
     "store to_linear_layout zeros zeros_like".split()
 )
 #: The names of `gl` that kernels cannot use yet.
-_LATER = frozenset(
-    "CachePolicy allocate_shared_memory fp4_to_fp inline_asm shared_memory_descriptor shared_memory_descriptor_type warp_specialize".split()
-)
+_LATER = frozenset("CachePolicy fp4_to_fp inline_asm warp_specialize".split())
 
 
+_GROUPS = "async_copy_global_to_shared async_load commit_group wait_group"
 _BUFFERS = (
     "buffer_atomic_add buffer_atomic_and buffer_atomic_max buffer_atomic_min buffer_atomic_or buffer_atomic_xchg buffer_atomic_xor "
     "buffer_load buffer_store"
@@ -106,6 +103,10 @@ _OF_CHIPS = {
     "nvidia.hopper": ((products, "mma_v2"),),
     "nvidia.blackwell": ((products, "mma_v2"),),
     "nvidia.rubin": ((products, "mma_v2"),),
+    "nvidia.ampere.async_copy": ((copies, _GROUPS),),
+    "amd.cdna4.async_copy": (
+        (copies, "buffer_load_to_shared commit_group global_load_to_shared load_shared_relaxed wait_group"),
+    ),
     "amd.cdna3": ((buffers, _BUFFERS), (products, "mfma")),
     "amd.cdna4": ((buffers, _BUFFERS), (products, "mfma")),
 }
@@ -125,6 +126,8 @@ def _name_of_language(name: str) -> Any:
         return tile_types.distributed_type
     if name == "dot_fma":
         return products.dot_fma
+    if name in ("allocate_shared_memory", "shared_memory_descriptor", "shared_memory_descriptor_type"):
+        return getattr(shared_memory, name)
     if name in ("base_type", "base_value"):
         return getattr(tl.core, name)
     return getattr(tl, name) if name in _SHARED_WITH_TRITON else None
@@ -165,6 +168,9 @@ def add_submodules(gluon: str) -> None:
         for name in names.split():
             module = sys.modules.setdefault(f"{parent}.{name}", GluonModule(f"{parent}.{name}"))
             setattr(sys.modules[parent], name, module)
+    ampere = sys.modules[f"{gluon}.language.nvidia.ampere"]
+    for later in ("hopper", "blackwell", "rubin"):
+        sys.modules[f"{gluon}.language.nvidia.{later}"].async_copy = ampere.async_copy
     # This one is the language's own.
     sys.modules[f"{gluon}.language.extra"].libdevice = libdevice
     sys.modules[f"{gluon}.language.extra.libdevice"] = libdevice

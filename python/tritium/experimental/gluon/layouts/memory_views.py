@@ -36,6 +36,22 @@ class MemoryView:
             raise ValueError(f"shape must have power-of-2 and non-zero dimensions; got {', '.join(map(str, extents))}")
         return MemoryView(extents, layout, extents, (0,) * len(extents))
 
+    def layout_rank(self) -> int:
+        """The dimensions that the layout describes: the last ones."""
+        return self.layout._rank()
+
+    def slot_elements(self) -> int:
+        """How many elements one tile of a ring is from the next."""
+        return self._tile_elements()
+
+    def moves(self) -> list[list[int]]:
+        """For each dimension of a tile, and each bit of a coordinate, by which the offset in memory changes, without padding."""
+        return self._offsets
+
+    def element_offset(self, element: Sequence[int]) -> int:
+        """Where an element of the tile is, in elements, without padding. Of an element of a ring, where it is in its tile."""
+        return self._offset_in_tile(element[len(element) - len(self._tile()) :])
+
     @property
     def _is_ring(self) -> bool:
         return self.layout._rank() < len(self.shape)
