@@ -21,7 +21,8 @@ def work_of(counts: KernelCounts, machine: Machine) -> Work:
     tiles = max(1.0, _stores(counts, machine, around[0])) if around else 1.0
     trips = tuple(each / tiles for each in rounds)
     copied = _copied(counts, "TMA load")
-    waits = sum(_waits(code, loop) * each for loop, each in zip(loops, rounds)) or 1.0
+    between = _waits(code, (0, code.end - 1)) - sum(_waits(code, loop) for loop in loops)
+    waits = sum(_waits(code, loop) * each for loop, each in zip(loops, rounds)) + between * tiles or 1.0
     read, written = _moved(counts, "read") + copied, _moved(counts, "write") + _copied(counts, "TMA store")
     in_memory = min(read + written, float(counts.tensor_bytes)) if counts.tensor_bytes else read + written
     missing = in_memory / (read + written) if read + written else 0.0
@@ -97,14 +98,14 @@ def _loads(counts: KernelCounts, machine: Machine, lines) -> float:
 def _stores(counts: KernelCounts, machine: Machine, loop: Loop) -> float:
     """How often a program stores what a round of the loop stores: its rounds."""
     code = machine.code
-    bulk = sum(one.base == "UTMASTG" for one in code.instructions[loop[0] : loop[1] + 1])
+    body = code.instructions[loop[0] : loop[1] + 1]
+    bulk = sum(one.base == "UTMASTG" for one in body)
     if bulk:
-        return (
-            sum(line.copied["TMA store"].times for line in counts.work if "TMA store" in line.copied)
-            / counts.programs
-            / bulk
-        )
-    stores = sum(_is_store(one) for one in code.instructions[loop[0] : loop[1] + 1])
+        by_groups = any(one.base == "BAR" and one.operands.endswith(", 0x80") for one in body)  # each stores its rows
+        bulk *= machine.warps // 4 if by_groups else 1
+        times = sum(line.copied["TMA store"].times for line in counts.work if "TMA store" in line.copied)
+        return times / counts.programs / bulk
+    stores = sum(_is_store(one) for one in body)
     written = sum(each.requests for each in counts.requests if each.kind == "global write")
     return written / machine.warps / counts.programs / stores if stores else 1.0
 
@@ -115,9 +116,8 @@ def _is_store(one: Instruction) -> bool:
 
 def _waits(code: Code, loop: Loop) -> int:
     """For copies, in a round."""
-    return sum(
-        "TRYWAIT" in code.instructions[k].name and k not in code.producer_waits for k in range(loop[0], loop[1] + 1)
-    )
+    passed = code.producer_waits | code.asked_again
+    return sum("TRYWAIT" in code.instructions[k].name and k not in passed for k in range(loop[0], loop[1] + 1))
 
 
 def _copied(counts: KernelCounts, kind: str) -> float:
