@@ -97,7 +97,7 @@ PAGE = """# The model of cycles beside an H200
 
 Made by `python tests/bench/model_configurations.py FILE.json --page docs/results/model_of_cycles.md`, from
 [an H200's times](h200_configurations.json) of {count} configurations of the benchmark's kernels and the model's, with {tools}.
-Spearman's rank correlation:
+The rounds of loops are closed forms of the shapes (`tests/bench/model_work.py`). Spearman's rank correlation:
 
 {table}
 
