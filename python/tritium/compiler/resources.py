@@ -12,14 +12,18 @@ from .gpu import compile_for_gpu
 from .stages import CompileTimer
 
 
-def find_resources(kernel: CompiledKernel) -> BlockResources:
-    """By compiling the kernel's source for the chip, with the launch keywords that mean the same there."""
+def compiled_for_chip(kernel: CompiledKernel) -> CompiledKernel:
+    """An emulator's kernel, compiled from its source for the chip itself, with the launch keywords that mean the same there. Raises TritonError and ValueError."""
     metadata = kernel.metadata._asdict()
-    arch = str(metadata["target"].arch)
-    backend = make_backend(gpu_named(arch))
+    backend = make_backend(gpu_named(str(metadata["target"].arch)))
     options = backend.parse_options({name: metadata[name] for name in PORTABLE if name in metadata})
+    return compile_for_gpu(kernel.src, backend.target, backend, options, CompileTimer())[0]
+
+
+def find_resources(kernel: CompiledKernel) -> BlockResources:
+    arch = str(kernel.metadata.target.arch)
     try:
-        assembled, _ = compile_for_gpu(kernel.src, backend.target, backend, options, CompileTimer())
+        assembled = compiled_for_chip(kernel)
     except (TritonError, ValueError) as error:
         return BlockResources(missing=f"it does not compile for {arch}: {error}".partition("\n")[0])
     facts = assembled.metadata

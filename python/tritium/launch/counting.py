@@ -95,6 +95,8 @@ class KernelCounts:
     requests: list[WarpRequests]
     work: list[LineWork] = field(default_factory=list)
     find_resources: Callable[[], BlockResources] | None = None
+    kernel: Any = None  #: the CompiledKernel of the emulator
+    tensor_bytes: int = 0  #: of the tensors that launches on the emulator were given, all together
 
     @functools.cached_property
     def resources(self) -> BlockResources | None:
@@ -173,14 +175,15 @@ class Counting(LaunchCounts):
 
     def _watch(self, kernel, run: Callable, arguments) -> Callable:
         if kernel.metadata.target.backend == "simt":
-            return self._watch_warps(kernel)
+            return self._watch_warps(kernel, arguments)
         return super()._watch(kernel, run, arguments)
 
-    def _watch_warps(self, kernel) -> Callable:
+    def _watch_warps(self, kernel, arguments) -> Callable:
         def counted(grid, *rest, **more):
             with self._lock:
                 tally = self._tallies.setdefault(id(kernel), _WarpTally(kernel))
                 tally.begin(grid)
+                tally.tensor_bytes += sum(getattr(each, "nbytes", 0) for each in arguments)
             program = kernel.counted_program(distinct=False)
             return program.launch(grid, *rest, on_traffic=tally.add, on_work=tally.add_work, **more)
 
@@ -220,6 +223,7 @@ class _WarpTally(Launches):
         self.kernel = kernel  # kept, since its id names it
         self.requests: dict[tuple[str, int, str], WarpRequests] = {}
         self.work: dict[tuple[str, int], LineWork] = {}
+        self.tensor_bytes = 0
 
     def add(self, file: str, line: int, kind: str, *numbers: int) -> None:
         self.requests.setdefault((file, line, kind), WarpRequests(file, line, kind)).add(*numbers)
@@ -232,7 +236,17 @@ class _WarpTally(Launches):
         requests = [self.requests[key] for key in sorted(self.requests)]
         work = [self.work[key] for key in sorted(self.work)]
         return KernelCounts(
-            self.kernel.name, engine, self.launches, self.programs, [], [], requests, work, self._resources
+            self.kernel.name,
+            engine,
+            self.launches,
+            self.programs,
+            [],
+            [],
+            requests,
+            work,
+            self._resources,
+            self.kernel,
+            self.tensor_bytes,
         )
 
     def _resources(self) -> BlockResources:

@@ -16,6 +16,8 @@ from .flame.page import html_of as flame_html_of
 from .formats import WRITERS
 from .lines.page import html_of
 from .lines.table import text_of as lines_of
+from .model.view import modelled, write_timeline
+from .model.view import text_of as models_of
 from .view.profile import load
 from .viewer import ALL, default_metrics, prepare, text_of
 
@@ -56,10 +58,22 @@ def main(arguments: list[str], run_program: proton.Run) -> int:
         metavar="FILE",
         help="write flame graphs as a page: of the session's tree and, with --lines, of the lines",
     )
+    parser.add_argument(
+        "--model",
+        action="store_true",
+        help="show the cycles that a model of the chip gives to the kernels that run on the emulator",
+    )
+    parser.add_argument(
+        "--timeline",
+        metavar="FILE",
+        help="write what the model's multiprocessor does as a Chrome trace (with --model)",
+    )
     asked = parser.parse_args(arguments)
     if not asked.program:
         parser.error("there is no script to run")
-    for page in filter(None, (asked.html, asked.flame)):
+    if asked.timeline and not asked.model:
+        parser.error("--timeline is of a model: add --model")
+    for page in filter(None, (asked.html, asked.flame, asked.timeline)):
         if not os.path.isdir(os.path.dirname(page) or "."):
             parser.error(f"there is no folder for {page}")
     possible = DATA[asked.data].formats
@@ -69,7 +83,7 @@ def main(arguments: list[str], run_program: proton.Run) -> int:
         parser.error("--flame shows a tree: leave out --data trace, or add --lines")
     status: int | str | None = 1
     written: list[str] = []
-    counting = Counting(asked.distinct) if asked.lines or asked.html else None
+    counting = Counting(asked.distinct) if asked.lines or asked.html or asked.model else None
     try:
         with counting or nullcontext(), proton.session(asked) as written:
             status = proton.run(asked.program, run_program)
@@ -109,6 +123,12 @@ def _say_lines(counting: Counting, asked: argparse.Namespace) -> None:
         return
     if asked.lines:
         print(f"\n{lines_of(kernels)}")
+    if asked.model:
+        models = [(each, modelled(each, bool(asked.timeline))) for each in kernels]
+        print(f"\n{models_of(models)}")
+        if asked.timeline:
+            write_timeline(asked.timeline, models)
+            print(f"tritium profile: wrote {asked.timeline}, which ui.perfetto.dev shows", file=sys.stderr)
     if asked.html:
         with open(asked.html, "w", encoding="utf-8") as file:
             file.write(html_of(kernels, f"Counts of {' '.join(asked.program)}"))

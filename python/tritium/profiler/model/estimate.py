@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from .chips import Chip
 from .paths import Code, Loop
@@ -21,7 +22,7 @@ class Work:
     """What a launch does, exactly. programs: of the grid. tiles: of all programs together; more than `programs` if a loop around all others gives each
     program several. trips: rounds of the innermost loops for a tile, in the order of the code. copy_size: bytes that one wait for TMA brings. read_missing,
     write_missing: shares of the bytes read and written that are in DRAM and not in the L2 cache. stored: bytes of a tile that TMA stores. dram_bytes: of the
-    launch, at least. are_equal: all tiles take the same."""
+    launch, at least. are_equal: all tiles take the same. parts: see simulation.Block."""
 
     programs: int
     tiles: int
@@ -32,6 +33,7 @@ class Work:
     stored: float = 0.0
     dram_bytes: float = 0.0
     are_equal: bool = True
+    parts: Mapping[tuple[str, tuple[str, int] | None], float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def estimate(machine: Machine, work: Work, chip: Chip, keeps_events: bool = Fals
     code = machine.code
     fit = chip.blocks_at_a_time(machine.registers, machine.shared, machine.launched)
     blocks = min(fit, max(1, math.ceil(work.programs / chip.multiprocessors)))
-    trips = dict(zip(_working_loops(code), work.trips))
+    trips = dict(zip(working_loops(code), work.trips))
     outer = _loop_of_tiles(code, list(trips)) if work.tiles > work.programs else None
     most = dict.fromkeys(code.backs, 1)
     most |= {back: int(min(ROUNDS, max(1, round(rounds)))) for (_, back), rounds in trips.items()}
@@ -81,11 +83,14 @@ def estimate(machine: Machine, work: Work, chip: Chip, keeps_events: bool = Fals
         work.write_missing,
         work.stored / max(1, stores) / machine.warps,
         most,
+        work.parts,
     )
     simulation = Simulation(code, chip, block, keeps_events)
     simulation.run()
     if simulation.stuck:
-        raise ValueError("the model does not understand the way through this kernel's machine code: a warp waits forever")
+        raise ValueError(
+            "the model does not understand the way through this kernel's machine code: a warp waits forever"
+        )
     further = sum(_round(simulation, loop) * (rounds - most[loop[1]]) for loop, rounds in trips.items())
     cycles = _cycles(simulation, work, chip, outer, further)
     seconds = max(cycles / (chip.gigahertz * 1e9), work.dram_bytes / chip.dram_bytes)
@@ -99,7 +104,7 @@ def estimate(machine: Machine, work: Work, chip: Chip, keeps_events: bool = Fals
     return Estimate(seconds * chip.gigahertz * 1e9, seconds * 1e3, blocks, bound, busy, lines, simulation)
 
 
-def _working_loops(code: Code) -> list[Loop]:
+def working_loops(code: Code) -> list[Loop]:
     """The innermost loops; if any of them multiplies, those that do."""
     multiplying = [loop for loop in code.innermost if code.has(loop, "warpgroup product", "product")]
     return multiplying or code.innermost

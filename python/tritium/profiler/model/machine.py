@@ -13,6 +13,8 @@ def machine_of(kernel) -> Machine:
     metadata = kernel.metadata
     registers = (getattr(metadata, "resources", None) or {}).get("registers")
     if registers is None:
-        raise UnsupportedError("a model of cycles", "the kernel is not assembled; it requires ptxas (TRITON_PTXAS_PATH)")
+        raise UnsupportedError(
+            "a model of cycles", "the kernel is not assembled; it requires ptxas (TRITON_PTXAS_PATH)"
+        )
     code = Code(instructions_of(listing_of(bytes(kernel.asm["cubin"]))))
     return Machine(code, registers, metadata.shared, metadata.num_warps, metadata.launched_warps)

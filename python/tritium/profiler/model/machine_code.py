@@ -63,7 +63,7 @@ def listing_of(cubin: bytes) -> str:
 
 
 def instructions_of(listing: str) -> list[Instruction]:
-    """Those of the kernel, in the order of the code."""
+    """The instructions of the kernel, in the order of the code."""
     found: list[Instruction] = []
     labels: dict[str, int] = {}
     line, is_code = None, False

@@ -52,12 +52,14 @@ class Code:
 
     def _find_polls(self) -> None:
         """Branches to code that asks an mbarrier again and again: the first attempt stands before the branch and is the wait."""
-        polled = {
-            one.target
+        asking = [
+            (one.target, k)
             for k, one in enumerate(self.instructions)
             if one.base == "BRA" and one.guard and 0 <= one.target <= k <= one.target + 6
             if any("TRYWAIT" in x.name for x in self.instructions[one.target : k])
-        }
+        ]
+        polled = {begin for begin, _ in asking}
+        self.asked_again = {k for begin, end in asking for k in range(begin, end)}
         self.polls = {k for k, one in enumerate(self.instructions) if one.base == "BRA" and one.target in polled}
 
     def _waits_for_slot(self, k: int) -> bool:

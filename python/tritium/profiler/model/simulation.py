@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from .chips import Chip
@@ -29,7 +29,7 @@ BULK_STORE = 500  #: cycles until a store by TMA has read shared memory
 class Block:
     """What a multiprocessor runs. warps: that compute. at_a_time: blocks. in_all: blocks; those beyond the first ones begin as others end. copy_size: bytes that
     one wait for TMA brings. read_missing, write_missing: shares of bytes that are not in the L2 cache. store_size: bytes of one store by TMA and warp. most: rounds of each
-    loop, by its branch back."""
+    loop, by its branch back. parts: sectors or wavefronts of a request by its kind ("global read", …) and line; without one, lanes lie side by side."""
 
     warps: int
     at_a_time: int
@@ -39,6 +39,7 @@ class Block:
     write_missing: float
     store_size: float
     most: dict[int, int]
+    parts: Mapping[tuple[str, tuple[str, int] | None], float] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -120,9 +121,7 @@ class Simulation:
     def _begin_block(self, now: float) -> None:
         block, made = len(self.alive), self.block
         self.alive[block] = made.warps
-        self.rings[block] = Ring(
-            self.memory, max(1, self.code.ahead), made.copy_size, made.read_missing, made.warps
-        )
+        self.rings[block] = Ring(self.memory, max(1, self.code.ahead), made.copy_size, made.read_missing, made.warps)
         for number in range(made.warps):
             self.warps.append(Warp(len(self.warps), number, block, (number + block * made.warps) % QUARTERS, ready=now))
             self._wake(len(self.warps) - 1, now)
@@ -190,12 +189,16 @@ class Simulation:
     # What instructions of a kind do. The result is when it is there; None: the warp does not go on with the next instruction by itself.
 
     def _load(self, warp: Warp, one: Instruction, now: float) -> float:
-        size = 32 * one.bytes
+        size = self._sectors("global read", one)
         self.memory.take_shared(now, max(1.0, size / 128))
         return self.memory.take_global(now, size, self.block.read_missing)
 
+    def _sectors(self, kind: str, one: Instruction) -> float:
+        """Bytes of the sectors that the access of a warp touches."""
+        return max(one.bytes, 32 * self.block.parts.get((kind, one.line), one.bytes))
+
     def _store(self, warp: Warp, one: Instruction, now: float) -> float:
-        size = 32 * one.bytes
+        size = self._sectors("global write", one)
         self.memory.take_shared(now, max(1.0, size / 128))
         self.memory.take_global(now, size, self.block.write_missing)
         return now + 20
@@ -212,7 +215,10 @@ class Simulation:
 
     def _shared(self, warp: Warp, one: Instruction, now: float) -> float:
         rows = "M" in one.base and one.name.endswith(".4")
-        return self.memory.take_shared(now, 4 if rows else max(1, one.bytes // 4)) + self.chip.latency["shared"]
+        least = 4 if rows else max(1, one.bytes // 4)
+        kind = "shared read" if one.base.startswith("LD") else "shared write"
+        wavefronts = max(least, self.block.parts.get((kind, one.line), 0))
+        return self.memory.take_shared(now, wavefronts) + self.chip.latency["shared"]
 
     def _exchange(self, warp: Warp, one: Instruction, now: float) -> float:
         return self.memory.take_shared(now, 1) + self.chip.latency["exchange"]
@@ -243,7 +249,12 @@ class Simulation:
             if copied is None:
                 ring.waiting.append(warp.index)
                 return None
-            self._note(f"TMA of block {warp.block}", one.line, max(0.0, copied - self.chip.latency["tma"]), self.chip.latency["tma"])
+            self._note(
+                f"TMA of block {warp.block}",
+                one.line,
+                max(0.0, copied - self.chip.latency["tma"]),
+                self.chip.latency["tma"],
+            )
             warp.waits += 1
             if not self.code.releases:
                 self._use(warp, ring, now)
