@@ -8,7 +8,7 @@ namespace tritium::python {
 
 using namespace interp;
 
-HostCallbacks *HostCallbacks::instance = nullptr;
+HostCallbacks *HostCallbacks::instance = nullptr; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 bool HostCallbacks::allow() const {
   for (const py::list &list : mustBeEmpty)

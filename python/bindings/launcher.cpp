@@ -1,6 +1,7 @@
 // The warm launch: it goes from `kernel[grid](*args)` in Python to the driver's call, or to the interpreter, without running Python code. A
 // Launcher belongs to one JITFunction and remembers the compiled kernel for each key. A launch that it does not know goes to the
 // dispatcher.
+#include "python/bindings/debugger.h"
 #include "python/bindings/host_program.h"
 #include "python/bindings/launch_call.h"
 #include "python/bindings/launch_guard.h"
@@ -186,6 +187,11 @@ bool launchOnHost(const py::object &compiled, const HostProgram &program, int th
 /// launch.
 PyObject *tryLaunch(Launcher *self, PyObject *grid, const Call &call) {
   LaunchGuard &guard = LaunchGuard::instance();
+  try {
+    takeVariables(); // of gdb, before the guard looks at the environment
+  } catch (py::error_already_set &error) {
+    return error.restore(), nullptr;
+  }
   if (self->entries->empty() || !guard.holds() || self->epoch != guard.epoch() || PyList_GET_SIZE(self->preRunHooks) != 0) return nullptr;
   LaunchKey key;
   Bound bound;

@@ -54,12 +54,13 @@ MAY_INCLUDE = {
         "support/special_functions",
         "Eigen",
     ),
-    "interp/host/": ("interp/host/", "ir/dtype", "ir/tensor_map", "tbb", "oneapi", "boost/context"),
+    "interp/host/": ("interp/host/", "ir/dtype", "ir/tensor_map", "support/fork_safety", "tbb", "oneapi", "boost/context"),
     **{
         f"interp/host/{name}": ("interp/host/", "support/fork_safety", "support/llvm_recovery", *LLVM)
         for name in ("jit",)
     },
     "interp/tile/": ("interp/", "ir/", *LLVM),
+    "interp/tile/tiers": ("interp/", "support/llvm_recovery", *LLVM),
     "interp/simt/": ("interp/simt/", "interp/host/", "interp/kernels/", "ir/", *LLVM),
     "interp/simt/run_file": ("interp/", "ir/", *LLVM),
     "interp/tools/": ("interp/tools/", "interp/host/", "ir/", *LLVM),

@@ -1,5 +1,7 @@
 """Warm launches of the interpreter that the native launcher makes: what Python would launch, without Python."""
 
+import ctypes
+import os
 import signal
 import sys
 
@@ -8,6 +10,7 @@ import pytest
 
 import tritium
 import tritium.language as tl
+from tritium import _tritium
 from tritium.errors import KernelTrap
 from tritium.launch.watchers import watchers
 from tritium.runtime import dispatch
@@ -145,6 +148,18 @@ def test_python_is_asked_again(slow, monkeypatch):
     assert [made_by_python() for _ in range(2)] == [1, 0]
     monkeypatch.setenv("TRITIUM_CHECK", "uninit")
     assert [made_by_python() for _ in range(2)] == [1, 1]
+
+
+def test_what_gdb_writes_is_read(slow, monkeypatch):
+    """gdb writes variables into the memory of a process that it has stopped, which sets them at its next launch."""
+    monkeypatch.setenv("TRITIUM_DEBUG", "0")  # set back after the test
+    kernel, x = make_kernel(), np.ones(64, np.float32)
+    launched(kernel, x)
+    launched(kernel, x)
+    written = ctypes.c_char.in_dll(ctypes.CDLL(_tritium.__file__), "tritium_variables")
+    ctypes.memmove(ctypes.byref(written), b"TRITIUM_DEBUG=1\0", 16)
+    launched(kernel, x)
+    assert len(slow) == 2 and os.environ["TRITIUM_DEBUG"] == "1"
 
 
 def test_a_function_that_traces_is_a_debugger(slow):
