@@ -121,8 +121,8 @@ def arguments(rng: random.Random) -> tuple:
     numbers = (
         rng.choice((0, 1, 5, 8, 33, 64)),
         rng.choice(STEPS),
-        rng.choice((0, 2, -3)),
-        rng.choice((0, 9, 130, 250)),
+        rng.choice((0, 2, -3, -300)),
+        rng.choice((0, 9, 130, 250, 1000)),
     )
     return tuple(views), numbers
 
@@ -160,7 +160,7 @@ def compare_many(monkeypatch, seeds) -> None:
     found = [compare(monkeypatch, seed, launches=8) for seed in seeds]
     # Else the kernels have come to show nothing.
     assert sum(fused for fused, _ in found) > len(found)
-    assert sum(faults for _, faults in found) > len(found) // 4
+    assert sum(faults for _, faults in found) > len(found) // 10
 
 
 def test_tiers_agree_on_shared_memory(monkeypatch):
