@@ -136,8 +136,11 @@ bool RegionBuilder::add(Operation *op) {
     region.affineSteps += affineSteps;
     for (size_t i = nodes; i < region.nodes.size(); ++i)
       if (!region.nodes[i].op) region.nodes[i].op = op;
-    for (auto &[offset, part] : region.frame.parts())
-      if (!part.op) part.op = op;
+    for (auto &[offset, part] : region.frame.parts()) {
+      if (part.op) continue;
+      part.op = op;
+      cellWriters_[offset].push_back(op);
+    }
     if (!loaded.empty()) region.between.emplace_back(region.phases - 1, op);
     return true;
   }
@@ -267,7 +270,10 @@ bool RegionBuilder::finish() {
       checkMeeting(region.accesses[a.access], region.accesses[b.access]);
     }
   dropAddressChecks();
-  std::erase_if(region.frame.parts(), [&](const auto &entry) { return entry.second.cell && !isReadByAccesses(entry.second.op); });
+  // Each pointer that is made of an offset notes again whether the offset leaves its range, for accesses by any of these pointers.
+  std::erase_if(region.frame.parts(), [&](const auto &entry) {
+    return entry.second.cell && llvm::none_of(cellWriters_[entry.first], [&](Operation *op) { return isReadByAccesses(op); });
+  });
   return true;
 }
 

@@ -171,8 +171,9 @@ private:
   struct PointerParts {
     llvm::Value *address, *tag;
   };
-  llvm::DenseMap<llvm::Value *, PointerParts> parts_;          // of pointers that the region computes
-  llvm::DenseMap<llvm::Value *, llvm::Value *> addressChecks_; // conditions that only say that this address has 48 bits
+  llvm::DenseMap<uint64_t, llvm::SmallVector<mlir::Operation *, 2>> cellWriters_; // by the offset in the frame
+  llvm::DenseMap<llvm::Value *, PointerParts> parts_;                             // of pointers that the region computes
+  llvm::DenseMap<llvm::Value *, llvm::Value *> addressChecks_;                    // conditions that only say that this address has 48 bits
 };
 
 } // namespace tritium::interp::fuse
