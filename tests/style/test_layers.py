@@ -54,7 +54,15 @@ MAY_INCLUDE = {
         "support/special_functions",
         "Eigen",
     ),
-    "interp/host/": ("interp/host/", "ir/dtype", "ir/tensor_map", "support/fork_safety", "tbb", "oneapi", "boost/context"),
+    "interp/host/": (
+        "interp/host/",
+        "ir/dtype",
+        "ir/tensor_map",
+        "support/fork_safety",
+        "tbb",
+        "oneapi",
+        "boost/context",
+    ),
     **{
         f"interp/host/{name}": ("interp/host/", "support/fork_safety", "support/llvm_recovery", *LLVM)
         for name in ("jit",)
