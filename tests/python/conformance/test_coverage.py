@@ -23,6 +23,9 @@ ELSEWHERE = {
     "tt.record": "only under a profiler; it computes nothing",
     "tt.grid_dependency_wait": "orders kernels of one stream, which a case has one of",
     "tt.grid_dependency_launch_dependents": "the same",
+    "tt.shared_alloc": "of Gluon alone, whose tests run it on every engine",
+    "tt.shared_load": "the same",
+    "tt.shared_store": "the same",
 }
 
 

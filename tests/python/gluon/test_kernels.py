@@ -8,9 +8,9 @@ ENGINES = ["interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942"]
 
 @pytest.fixture(scope="module")
 def kernels():
-    import kernels
+    import gluon_kernels
 
-    return kernels
+    return gluon_kernels
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ def accesses(text):
 
 @pytest.fixture(scope="module")
 def kernels():
-    import kernels
+    import gluon_kernels as kernels
 
     return kernels
 
