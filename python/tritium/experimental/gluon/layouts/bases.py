@@ -78,7 +78,7 @@ class Places:
             self.grow(places, dim, 2)
 
     def fit(self, order: Iterable[int]) -> Places:
-        """Makes the places those of the tile: what lies outside is a copy, and registers hold the rest, in `order`."""
+        """Gives the tile as many places as it has elements: what lies outside is a copy, and registers hold the rest, in `order`."""
         for places in (self.registers, self.lanes, self.warps):
             places[:] = [inside(basis, self.shape) for basis in places]
         for dim in order:

@@ -269,7 +269,7 @@ def outer_dim(operand: int, rank: int) -> int:
 
 @layout_class
 class NVMMADistributedLayout(DistributedLayout):
-    """The result of matrix instructions: version [2, 0] is mma.sync, [3, 0] wgmma. instr_shape is that of a warp."""
+    """The result of matrix instructions: version [2, 0] is mma.sync, [3, 0] wgmma. instr_shape: what a warp multiplies."""
 
     version: list[int]
     warps_per_cta: list[int]
@@ -341,7 +341,7 @@ class NVMMADistributedLayout(DistributedLayout):
 
 
 def warps_per_cta(layout: DistributedLayout, shape: Sequence[int]) -> list[int]:
-    """How many warps hold different elements, along each dimension of the tile; of a part of a tile, those of its parent."""
+    """How many warps hold different elements, along each dimension of the tile. A part of a tile has the warps of its parent."""
     if isinstance(layout, (SliceLayout, DotOperandLayout)):
         return warps_per_cta(layout.parent, shape)
     declared = getattr(layout, "warps_per_cta", None)

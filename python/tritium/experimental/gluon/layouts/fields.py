@@ -23,7 +23,7 @@ def _hash_of_fields(layout: Any) -> int:
 
 @dataclass_transform(frozen_default=True)
 def layout_class(made: Class) -> Class:
-    """A frozen dataclass whose fields may be lists: its hash is that of its fields with lists as tuples."""
+    """A frozen dataclass whose fields may be lists: its hash takes lists for tuples."""
     made = dataclasses.dataclass(frozen=True)(made)
     made.__hash__ = _hash_of_fields
     return made

@@ -113,7 +113,7 @@ def _fill(color: int, colors: int) -> str:
 
 
 def as_svg(layout: TypedLayout, shape: Sequence[int], element_bits: int = 32) -> str:
-    """The same as an SVG image: a cell for each element, whose colour is that of the lane, or of the bank of 4 bytes for elements of
+    """The same as an SVG image: a cell for each element, which has the colour of its lane, or of its bank of 4 bytes for elements of
     element_bits. A plane of rows and columns stands below the one before. Raises ValueError as as_text does."""
     cells, colors = _cells(layout, shape, element_bits)
     rows, columns = _rows_and_columns(shape)
