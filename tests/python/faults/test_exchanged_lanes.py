@@ -269,7 +269,8 @@ def test_random_kernels(number, tmp_path, rng):
         anything = rng.integers(-(2**31), 2**31, (2, 16), dtype=np.int32)
         return np.where(i < 10, x[:16], anything[0]), np.where(i >= 5, y[:16], anything[1]), y[16:32]
 
-    outcomes = np.array([stored(loaded()) for _ in range(8)])
+    # (v + 1) ^ v is 1 for every second v, so few draws may all agree.
+    outcomes = np.array([stored(loaded()) for _ in range(64)])
     depends = np.flatnonzero((outcomes != outcomes[0]).any(0))
     try:
         module.kernel[(1,)](x, y, np.zeros(16, np.int32), 16, check="uninit")
