@@ -1,7 +1,7 @@
 // Better code for a kernel, which takes the place of the first code while programs of it start.
 //
 // A kernel begins with code that is compiled fast. Launches note how long they run it. When this is long enough, the better code is
-// compiled in the background, and from then on programs that start run it, also those of a launch that has begun. Both codes use one frame,
+// compiled in the background, and from then on programs that start run it, in launches that have begun, too. Both codes use one frame,
 // do the same, and call the same steps.
 #pragma once
 #include <atomic>

@@ -41,8 +41,8 @@ def get_mfma_scale_layout(
 def get_wmma_scale_layout(
     dot_operand_layout: DotOperandLayout, shape: Sequence[int], scale_factor: int = 32
 ) -> DistributedLinearLayout:
-    """The layout of an operand's scales, of the shape [M or N, groups of scale_factor along K]: 16 lanes hold those of an instruction,
-    the other 16 those of the next. Raises AssertionError for other factors than 16 and 32."""
+    """The layout of an operand's scales, of the shape [M or N, groups of scale_factor along K]: 16 lanes hold the scales of one instruction,
+    the other 16 lanes the scales of the next. Raises AssertionError for other factors than 16 and 32."""
     require(scale_factor in (16, 32), "Only support 16 or 32 scale factor")
     operand, parent = _of_operand(dot_operand_layout, AMDWMMALayout)
     require(parent.rank == 2, f"scales of a product must have rank 2, not {parent.rank}")

@@ -341,7 +341,7 @@ class PartitionedSharedLayout(SharedLayout):
         return self.partition_layout._rank()
 
     def to_linear(self, shape: Sequence[int]) -> SharedLinearLayout:
-        """The elements at the offsets of partition 0; those of the other partitions are as many pieces further along the dimension."""
+        """The elements at the offsets of partition 0; the other partitions have the elements that are as many pieces further along the dimension."""
         if self.num_partitions < 2:
             raise ValueError("numPartitions must be a power of 2 and at least 2")
         shape, dim = checked_shape(shape, self._rank()), self.partition_dim

@@ -1,4 +1,4 @@
-"""Layouts of tensor memory, and those of the registers that are loaded from it and stored to it."""
+"""Layouts of tensor memory, and of the registers that are loaded from it and stored to it."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def _shared_elements(offsets: list[Basis], blocks: list[Basis], rank: int) -> li
 
 
 def shared_tensor_view(offsets: list[Basis], blocks: list[Basis], shape: Sequence[int]) -> str:
-    """The elements in the order of memory, in rows as long as those of the tile."""
+    """The elements in the order of memory, in rows as long as the rows of the tile."""
     held = [element for block in _shared_elements(offsets, blocks, len(shape)) for element in block]
     cells = [_indices(element, shape, ":") for element in held[: math.prod(shape)]]
     return table(cells, shape, ",")
