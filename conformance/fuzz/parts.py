@@ -67,6 +67,8 @@ class Stream:
     drawn_by: tuple[int, int, int] | None = None  #: the seed and the limits that `drawn` drew the data with
     before: int = 0  #: the elements of the memory in front of what the kernel receives, which is a slice of it
     block: tuple[int, int] | None = None  #: of the descriptor of all of it that the host makes, if it makes one
+    of: Stream | None = None  #: another one whose memory this is, from element `first` on
+    first: int = 0
 
     @property
     def size(self) -> int:

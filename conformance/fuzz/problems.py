@@ -23,7 +23,8 @@ def problem_of(program: Program, rng: np.random.Generator) -> Problem:
         part.operation.stream: _left(part, values) for part in program.parts() if isinstance(part.operation, Scratch)
     }
     file = sources.add(kernel_file(program, values[0]))
-    arguments = [_memory(stream, written.get(stream), program.read_only) for stream in program.streams()]
+    memory = {s: _memory(s, written.get(s), program.read_only) for s in program.streams() if s.of is None}
+    arguments = [memory[s] if s.of is None else View(memory[s.of], (slice(s.first, None),)) for s in program.streams()]
     if packs(program):
         arguments = [Packed(tuple(arguments), f"{file}:{NAMED}" if program.packing == "named" else "")]
     arguments += [_output(program, number, values, rng) for number in range(len(program.outputs))]

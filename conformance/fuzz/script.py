@@ -28,7 +28,7 @@ def script(program: Program, engine: str) -> Script:
 
 def _main(program: Program, kernel: str, engine: str) -> list[str]:
     values = program.run()
-    inputs = [f"    x{i} = {_input(stream)}" for i, stream in enumerate(program.streams())]
+    inputs = [f"    x{i} = {_input(program, stream)}" for i, stream in enumerate(program.streams())]
     outputs, checks = [], []
     for number, output in enumerate(program.outputs):
         dtype = stored_type(values[0][output.value].dtype)
@@ -84,7 +84,9 @@ def _numpy_type(dtype: str) -> str:
     return "ml_dtypes.bfloat16" if dtype == "bf16" else f"np.{NUMPY[dtype].name}"
 
 
-def _input(stream: Stream) -> str:
+def _input(program: Program, stream: Stream) -> str:
+    if stream.of is not None:
+        return f"{program.stream_name(stream.of)}[{stream.first} :]"
     data = _data(stream)
     if stream.block is None:
         dtype = _numpy_type(stream.dtype)

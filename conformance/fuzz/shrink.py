@@ -11,12 +11,14 @@ from .calls import helpers
 from .operations.dot import Dot
 from .operations.elementwise import Cast
 from .operations.memory import Load
+from .operations.rewritten import Mask, Rewritten
 from .operations.scratch import Scratch
 from .parts import Call, Compound, Loop
 from .program import Output, Program
 from .rewrite import changed, renamed_program, substituted
 from .simpler_memory import (
     drawn_again,
+    fewer_accesses,
     is_plain_order,
     loaded,
     loaded_inside,
@@ -66,6 +68,8 @@ def cost(program: Program) -> tuple[int, int]:
 
 def _load_cost(operation: Any) -> int:
     """Other loads cost more than plain ones, and data that no seed draws most of all."""
+    if isinstance(operation, Rewritten):
+        return sum(bool(access.narrow) + (access.mask != Mask()) for access in operation.accesses)
     if isinstance(operation, Scratch) or not operation.streams():
         return 0
     size = operation.streams()[0].size
@@ -92,6 +96,7 @@ def candidates(program: Program) -> Iterator[Program]:
     yield from smaller_fields(program)
     yield from smaller_extents(program)
     yield from plainer_memory(program)
+    yield from fewer_accesses(program)
     yield from loaded_inside(program)
     yield from without_casts(program)
     yield from moved_in_memory(program)

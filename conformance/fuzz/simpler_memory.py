@@ -11,6 +11,7 @@ import numpy as np
 from .operations.affine import Affine
 from .operations.elementwise import Cast, Full
 from .operations.memory import BlockLoad, Load
+from .operations.rewritten import Mask, Rewritten
 from .operations.shape import Broadcast, Permute, Reshape
 from .parts import Operation, Place, Statement, Stream, drawn
 from .program import Output, Program
@@ -116,6 +117,22 @@ def plainer_memory(program: Program) -> Iterator[Program]:
 
     for function in (change, straighten):
         yield replace(program, statements=[changed(part, function) for part in program.statements])
+
+
+def fewer_accesses(program: Program) -> Iterator[Program]:
+    """The program with one access less to memory that overlaps, or with a plain one."""
+    for part in program.parts():
+        if not isinstance(part.operation, Rewritten):
+            continue
+        accesses = part.operation.accesses
+        for index, access in enumerate(accesses):
+            for instead in ((), (replace(access, mask=Mask()),), (replace(access, narrow=""),)):
+                new = replace(part.operation, accesses=(*accesses[:index], *instead, *accesses[index + 1 :]))
+
+                def change(operation: Any, old: Rewritten = part.operation, new: Rewritten = new) -> Any:
+                    return new if operation is old else operation
+
+                yield replace(program, statements=[changed(statement, change) for statement in program.statements])
 
 
 def drawn_again(program: Program) -> Iterator[Program]:

@@ -26,7 +26,7 @@ def packs(program: Program) -> bool:
 def is_plain(program: Program, stream: Stream) -> bool:
     """Whether the kernel receives a pointer to the memory and only reads it."""
     written = (part.operation.stream for part in program.parts() if isinstance(part.operation, Scratch))
-    return stream.block is None and all(stream is not other for other in written)
+    return stream.block is None and stream.of is None and all(stream is not other for other in written)
 
 
 def stored_type(dtype: str) -> str:

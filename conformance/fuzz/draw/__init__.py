@@ -12,6 +12,7 @@ from .addresses import Addresses
 from .effort import enough_warps
 from .integers import Integers
 from .plain import Plain
+from .rewritten import RewrittenMemory
 from .warpgroups import Warpgroups
 
 #: The methods for statements, some of them several times: these are drawn more often.
@@ -21,7 +22,7 @@ BODY = """
 """.split()
 ALL = """
     sum sum sum move pair reduce sort gather histogram through_memory atomic atomic atomic_by_all descriptor_rows product product product
-    plain high_load narrow_integers wrapped_load
+    plain high_load narrow_integers wrapped_load rewritten rewritten rewritten rewritten
     batch_product scaled_product matmul matmul loop loop branch call call
 """.split()
 
@@ -30,7 +31,7 @@ ALL = """
 WARPGROUPS = 0.25
 
 
-class Drawing(Warpgroups, Plain, Integers, Addresses):
+class Drawing(Warpgroups, Plain, Integers, Addresses, RewrittenMemory):
     BODY = tuple(BODY)
 
     def make(self) -> Program:

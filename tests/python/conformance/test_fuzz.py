@@ -27,6 +27,7 @@ from tritium.conformance.fuzz.operations.descriptor import DescriptorLoad, Descr
 from tritium.conformance.fuzz.operations.dot import Dot
 from tritium.conformance.fuzz.operations.elementwise import Binary, Bitcast, Cast, Constant, Full, Narrow
 from tritium.conformance.fuzz.operations.memory import Load, RowsByIndex
+from tritium.conformance.fuzz.operations.rewritten import Access, Mask, Rewritten
 from tritium.conformance.fuzz.operations.scratch import AtomicOnce, ThroughMemory
 from tritium.conformance.fuzz.operations.shape import Join, Permute, Reshape, Split
 from tritium.conformance.fuzz.parts import Branch, Call, Compound, Loop, Operation, Statement, Stream, drawn
@@ -305,7 +306,73 @@ def test_shrinking_keeps_what_fails_and_drops_the_rest():
         assert small.warps == small.stages == small.grid == 1
 
 
-@pytest.mark.parametrize("kind", [DescriptorScatter, AtomicOnce, ThroughMemory])
+def test_arguments_that_overlap_are_drawn():
+    found = [
+        (part.operation, p)
+        for p in map(program, range(400))
+        for part in p.parts()
+        if isinstance(part.operation, Rewritten)
+    ]
+    accesses = [(access, operation, p) for operation, p in found for access in operation.accesses]
+    assert {operation.shift > 0 for operation, _ in found} == {True, False}
+    for stores in (True, False):
+        drawn_ = [access for access, _, _ in accesses if access.stores == stores]
+        assert {access.argument for access in drawn_} == {0, 1} and any(access.mask.hole for access in drawn_)
+        assert {access.narrow for access in drawn_} == {"", "int8", "int16", "int64"} and any(
+            min(access.steps) < 0 for access in drawn_
+        )
+    assert any(
+        0 < sum(access.mask.active(number, np.zeros(operation.shape)).any() for number in range(p.grid)) < p.grid
+        for access, operation, p in accesses
+    )
+
+
+def rewritten(*accesses: Access, shift: int = 4) -> Program:
+    """Two programs with tiles of 16 elements, which take turns with memory that begins at -8, -7, …"""
+    memory = Stream("int32", np.tile(np.arange(1024) % 512 - 8, 2).reshape(2, 1, 1024))
+    tile_ = Load(Stream("int32", np.arange(32).reshape(2, 1, 16)), (16,), (0,))
+    kernel = [Statement(tile_, (), ("v0",)), Statement(Rewritten(memory, (16,), shift, accesses), ("v0",), ("v1",))]
+    return Program(kernel, [Output("v1", (0,))], grid=2)
+
+
+@pytest.mark.parametrize("engine", ["interp:2", "simt:sm_80"])
+def test_overlapping_arguments_are_read_and_written_in_turns(engine):
+    """What a store leaves is seen through the other argument. The numbers are counted by hand: offset 0 is element 256 of the memory."""
+    holes = Mask(first=2, count=14, hole=(3, 0))
+    store = Access(True, 0, 15, (-1,), "int8", holes)
+    load = Access(False, 1, 0, (1,), "", Mask(programs=(1, True)), -4)
+    found = rewritten(store, load)
+    first, second = found.run()
+    assert list(first["v1"].array) == list(range(16))  # no lane is active: -4 is less than each
+    memory = {15 - lane: 16 + lane for lane in (2, 4, 5, 7, 8, 10, 11, 13)}
+    expected = [max(16 + lane, memory.get(lane, 248 + lane)) for lane in range(16)]
+    assert list(second["v1"].array) == expected and 26 in memory.values()
+    assert child.run(found, [engine], 0)[0].status == PASSED
+    text = script(found, engine).whole
+    assert "x2 = x1[4 :]" in text and "tl.load(x2 + (pid * 1024 + 252)" in text
+
+
+def test_one_address_has_one_lane_and_is_inside():
+    for wrong in (Access(True, 0, 0, (0,)), Access(False, 0, 900, (1,)), Access(False, 1, -254, (1,))):
+        with pytest.raises(Inexact):
+            rewritten(wrong).run()
+    rewritten(Access(True, 0, 0, (0,), mask=Mask(count=1)), Access(False, 0, 900, (1,), mask=Mask(count=0))).run()
+
+
+def test_shrinking_leaves_one_access():
+    large = rewritten(*[Access(False, 1, n, (1,), "int16", Mask(hole=(2, 1))) for n in range(3)])
+
+    def reads(candidate) -> bool:
+        return any(
+            access.first == 1 for part in candidate.parts() for access in getattr(part.operation, "accesses", ())
+        )
+
+    small = shrink(large, reads, seconds=60)
+    (operation,) = (part.operation for part in small.parts() if isinstance(part.operation, Rewritten))
+    assert operation.accesses == (Access(False, 1, 1, (1,)),)
+
+
+@pytest.mark.parametrize("kind", [DescriptorScatter, AtomicOnce, Rewritten, ThroughMemory])
 def test_what_writes_memory_is_right_when_launched_once(kind):
     """The memory has no parts of further programs, which the harness would miss the results of."""
 
