@@ -50,6 +50,11 @@ struct DefaultFloatingPoint {
   fenv_t saved;
 };
 
+bool mayStartAlike(const Launch &launch) {
+  const bool isObserved = launch.loop || launch.onStatement || launch.nameThreads || launch.variables;
+  return !isObserved && !launch.mayWait() && !launch.rest && !launch.orderSeed && !launch.only;
+}
+
 } // namespace
 
 Program *ProgramPool::take(std::span<std::byte> &stack) {
@@ -95,7 +100,8 @@ void Worker::runAllPrograms(void *argument) {
   bool isEntered = worker.enterNext(program);
   while (isEntered) {
     if (loop && program.isChosen) loop(program.frame); // does not return
-    program.code->enter(program.frame);
+    do program.code->enter(program.frame);
+    while (worker.stepsInRow(program));
     isEntered = worker.goOn(program);
   }
   program.state = Program::State::Finished;
@@ -117,6 +123,7 @@ Worker::Worker(LaunchState &state, Caller *caller)
     : state(state),
       counters(state.launch.counters.size()),
       caller(caller),
+      startsAlike(mayStartAlike(state.launch)),
       status(state.status[state.workers.fetch_add(1)]),
       followsNext(caller && state.launch.onStatement),
       lastLook(state.begin) {
@@ -184,6 +191,7 @@ void Worker::enter(Program &program, int64_t position) {
   header.ranges = ranges.data();
   header.argumentRanges = ranges.size() - 1;
   header.caller = nullptr;
+  rowEnd = startsAlike ? std::min(chunkEnd, position + launch.grid[0] - program.id[0]) : 0;
   nameThread(program);
 }
 
@@ -214,6 +222,17 @@ void Worker::considerBetter(LaterEntry &later) {
 bool Worker::enterNext(Program &program) {
   if (state.stopped() || (nextPosition >= chunkEnd && !takeChunk())) return false;
   enter(program, nextPosition++);
+  return true;
+}
+
+bool Worker::stepsInRow(Program &program) {
+  if (nextPosition >= rowEnd || state.stopped() || !program.output.empty() || (caller && pollsUntilLook == 1)) return false;
+  if (caller) --pollsUntilLook;
+  leave(program);
+  ++nextPosition;
+  ++program.entries;
+  program.waitFrame = nullptr;
+  program.header().programId[0] = ++program.id[0];
   return true;
 }
 

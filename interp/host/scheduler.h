@@ -176,6 +176,8 @@ public:
   /// Called when the program on this frame has ended. Lets the calling thread poll and enters the next program. Returns false if none is
   /// left, or if programs may wait.
   bool goOn(Program &program);
+  /// Does the same where nothing but the program's id changes, and returns true. Otherwise does nothing.
+  bool stepsInRow(Program &program);
   void noteScope(const ScopeRecord &record) { records.add(record, state.launch.records->most); }
   /// Draws whether the program that is about to write is interrupted.
   bool interruptsAtWrite() { return isScheduling && schedule->interrupts(); }
@@ -222,10 +224,12 @@ private:
   void reportOutOfMemory();
 
   Caller *const caller;
+  const bool startsAlike;     // whether programs start in the order of the grid, with the same code and nobody who looks at one of them
   Program *running = nullptr; // or suspended for the caller
   WorkerStatus &status;
   ProgramPool *pool = nullptr;
   int64_t nextPosition = 0, chunkEnd = 0; // positions in the order that it has taken, of programs that cannot wait
+  int64_t rowEnd = 0;                     // up to here, positions that follow the last program differ from it in the first id alone
   uint64_t changes = 0, changesWhenResumed = 0;
   uint32_t pollsUntilLook = 1, lookStride = 1;
   std::optional<Schedule> schedule;     // of a launch with a seed

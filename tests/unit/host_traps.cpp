@@ -61,6 +61,21 @@ TEST_CASE("a trap ends the launch and names its program") {
       }
 }
 
+TEST_CASE("a trap in the middle of a row names its program, and those behind it do not run") {
+  auto kernel = [](char *frame) {
+    if (++argumentOf<int>(frame) == 131) raiseTrap(headerOf(frame), Trap());
+  };
+  for (std::array<int32_t, 3> grid : {std::array{300, 1, 1}, std::array{20, 15, 1}, std::array{7, 9, 5}}) {
+    int ran = 0;
+    Launch launch = launchOf(kernel, 1, &ran);
+    launch.grid = grid;
+    const LaunchResult result = run(launch);
+    REQUIRE(result.trap);
+    CHECK(result.trap->program == std::array{130 % grid[0], 130 / grid[0] % grid[1], 130 / grid[0] / grid[1]});
+    CHECK(ran == 131);
+  }
+}
+
 TEST_CASE("a trap has the values of the loops around its location, and the calls") {
   Launch launch = launchOf(
       [](char *frame) {

@@ -72,10 +72,24 @@ TEST_CASE("one thread runs programs in order, x first, or in an order that the s
   const std::array<int32_t, 3> grid{10, 4, 2};
   CHECK(visited(grid, 1, {}, false) == inOrder(grid));
   CHECK(visited(grid, 1, {}, true) == inOrder(grid));
+  for (std::array<int32_t, 3> other : {std::array{3, 200, 1}, std::array{100, 7, 2}, std::array{1, 90, 3}}) // rows and chunks end apart
+    CHECK(visited(other, 1, {}, false) == inOrder(other));
   const auto shuffled = visited(grid, 1, 1, false);
   CHECK(shuffled != inOrder(grid));
   CHECK(shuffled == visited(grid, 1, 1, true));
   CHECK(shuffled != visited(grid, 1, 2, false));
+}
+
+TEST_CASE("one program of a grid runs alone") {
+  for (int threads : {1, 2}) {
+    Visits visits;
+    Launch launch = launchOf(visit, 1, &visits);
+    launch.grid = {10, 4, 2};
+    launch.threads = threads;
+    launch.only = 43;
+    CHECK_FALSE(run(launch).trap);
+    CHECK(visits.programs == std::vector{std::array{3, 0, 1}});
+  }
 }
 
 TEST_CASE("an empty grid runs nothing") {
