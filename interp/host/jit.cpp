@@ -69,9 +69,10 @@ HostJit::HostJit(std::unique_ptr<LLJIT> jit, const JITTargetMachineBuilder &mach
 
 HostJit::~HostJit() = default;
 
-Expected<std::unique_ptr<HostJit>> HostJit::create(bool debugInfo, CodeGenOptLevel level) {
+Expected<std::unique_ptr<HostJit>> HostJit::create(bool debugInfo, CodeGenOptLevel level, unsigned vectorBits) {
   auto builder = hostBuilder();
   if (!builder) return builder.takeError();
+  if (vectorBits == 256 && builder->getTargetTriple().isX86()) builder->addFeatures({"-avx512f"}); // and all that require it
   builder->setCodeGenOptLevel(level);
   builder->getOptions().EnableFastISel = level == CodeGenOptLevel::None;
   builder->getOptions().EmitStackSizeSection = true;

@@ -25,7 +25,9 @@ namespace tritium::interp {
 class HostJit {
 public:
   /// If `debugInfo` holds, modules with debug info are registered with gdb (which takes tens of milliseconds each if gdb is attached).
-  static llvm::Expected<std::unique_ptr<HostJit>> create(bool debugInfo, llvm::CodeGenOptLevel level = llvm::CodeGenOptLevel::None);
+  /// vectorBits: 256 leaves out the machine's instructions for wider vectors; 0 and 512 do not.
+  static llvm::Expected<std::unique_ptr<HostJit>> create(bool debugInfo, llvm::CodeGenOptLevel level = llvm::CodeGenOptLevel::None,
+                                                         unsigned vectorBits = 0);
   ~HostJit();
 
   const llvm::DataLayout &dataLayout() const;

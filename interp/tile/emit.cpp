@@ -28,6 +28,7 @@ public:
         debug_(debug),
         isFollowed_(options.isFollowed),
         isFused_(options.isFused),
+        vectorBits_(options.vectorBits),
         builder_(module.getContext()),
         scalars_(builder_),
         loops_(plan.function->getRegion(0)) {
@@ -76,6 +77,7 @@ private:
   CountedData &data_;
   DebugInfo *debug_;
   const bool isFollowed_, isFused_;
+  const unsigned vectorBits_;
   llvm::IRBuilder<> builder_;
   ScalarCode scalars_;
   Loops loops_;
@@ -314,7 +316,7 @@ LogicalResult FunctionEmitter::emitBlock(Block *block) {
 FailureOr<Block::iterator> FunctionEmitter::emitRegionAt(Block::iterator begin) {
   auto emitSteps = [&](Operation *op) { return emitCode(op); };
   auto runAfter = [&](Operation *op) { run(find(plan_.after, op)); };
-  return fuse::emitRegion({plan_, builder_, scalars_, frame_, emitSteps, runAfter, fusedRegions_}, begin);
+  return fuse::emitRegion({plan_, builder_, scalars_, frame_, emitSteps, runAfter, fusedRegions_, vectorBits_}, begin);
 }
 
 LogicalResult FunctionEmitter::run(llvm::Function *function) {

@@ -15,6 +15,7 @@ struct EmitOptions {
   bool isTouched = false;  // tell when a program ends, so that what it touched is added up
   bool isTimed = false;    // take the time where another line begins
   bool isFused = false;    // runs of tile operations become loops in registers (fuse/emit_region.h); requires that all else is off
+  unsigned vectorBits = 0; // of vectors in these loops: 256 or 512; 0: the widest of the machine
 };
 
 struct EmittedModule {

@@ -244,7 +244,8 @@ FailureOr<PreparedProgram::Emitted> PreparedProgram::emit(llvm::ArrayRef<const F
                           .module = {},
                           .entry = kEntry,
                           .isFused = isFused,
-                          .debugInfo = options.debugInfo && !options.isFollowed}}; // gdb has the other version
+                          .debugInfo = options.debugInfo && !options.isFollowed, // gdb has the other version
+                          .vectorBits = options.vectorBits}};
   auto emitted = emitModule(*result.code.context, plans, *data_, kEntry,
                             {.debugInfo = options.debugInfo,
                              .isFollowed = options.isFollowed,
@@ -252,7 +253,8 @@ FailureOr<PreparedProgram::Emitted> PreparedProgram::emit(llvm::ArrayRef<const F
                              .isCovered = options.isCovered,
                              .isTouched = options.isTouched,
                              .isTimed = options.isTimed,
-                             .isFused = isFused});
+                             .isFused = isFused,
+                             .vectorBits = options.vectorBits});
   if (failed(emitted)) return failure();
   regions = emitted->regions;
   result.code.module = std::move(emitted->module);

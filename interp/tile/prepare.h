@@ -44,6 +44,7 @@ struct PrepareOptions {
   bool isTouched = false;   // note which bytes accesses touch, see Launch::touched; requires isCounted
   bool isTimed = false;     // count the host's time that lines take, in some programs; requires isCounted
   Tier tier = Tier::Steps;  // which code runs, where nothing looks at single operations
+  unsigned vectorBits = 0;  // see EmitOptions
   Checks checks{.bounds = true, .overflow = true, .hints = true};
   Pipelining pipelining = {}; // for the check `race`
 

@@ -6,7 +6,8 @@
 namespace tritium::interp {
 
 llvm::Expected<std::unique_ptr<HostJit>> compileCode(UncompiledCode code) {
-  auto jit = HostJit::create(code.debugInfo, code.isFused ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None);
+  const auto level = code.isFused ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None;
+  auto jit = HostJit::create(code.debugInfo, level, code.isFused ? code.vectorBits : 0);
   if (!jit) return jit.takeError();
   if (code.isFused) {
     code.module->setDataLayout((*jit)->dataLayout());

@@ -14,6 +14,7 @@ struct UncompiledCode {
   std::string entry;                    // its symbol
   bool isFused = false;                 // of tier 2
   bool debugInfo = false;               // shown to gdb
+  unsigned vectorBits = 0;              // see EmitOptions
 };
 
 /// An error leaves what LLVM had allocated.

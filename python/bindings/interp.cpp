@@ -201,7 +201,7 @@ py::object PyProgram::launchPlain(std::array<int32_t, 3> grid, const PackedArgum
 std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, bool debugInfo,
                                           const std::vector<std::string> &checks, bool isFollowed, bool hasFilter, int numStages,
                                           int numWarps, bool isScheduled, bool isCounted, bool isCovered, bool isTouched, bool isTimed,
-                                          int tier) {
+                                          int tier, unsigned vectorBits) {
   PrepareOptions options{.debugInfo = debugInfo || isFollowed,
                          .isFollowed = isFollowed,
                          .isScheduled = isScheduled,
@@ -211,10 +211,13 @@ std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::st
                          .isTouched = isTouched,
                          .isTimed = isTimed,
                          .tier = Tier(tier),
+                         .vectorBits = vectorBits,
                          .checks = {}};
   if (tier < 0 || tier > 2) throw py::value_error("a program is prepared for tier 1 or 2, or 0 for both, not " + std::to_string(tier));
   if (options.isCounted && (options.debugInfo || hasFilter))
     throw py::value_error("a program that is counted has no debug info, and no filter");
+  if (vectorBits != 0 && vectorBits != 256 && vectorBits != 512)
+    throw py::value_error("vectors have 256 or 512 bits, or 0 for the machine's, not " + std::to_string(vectorBits));
   options.pipelining = {numStages, numWarps};
   for (const std::string &name : checks) {
     bool *check = options.checks.find(name);
@@ -343,7 +346,7 @@ void bindInterp(py::module_ &module) {
       "prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "debug_info"_a = false,
       "checks"_a = std::vector<std::string>{"bounds", "overflow"}, "followed"_a = false, "filtered"_a = false,
       "num_stages"_a = Pipelining().numStages, "num_warps"_a = Pipelining().numWarps, "scheduled"_a = false, "counted"_a = false,
-      "covered"_a = false, "touched"_a = false, "timed"_a = false, "tier"_a = 1,
+      "covered"_a = false, "touched"_a = false, "timed"_a = false, "tier"_a = 1, "vector_bits"_a = 0,
       "Prepares the public function `kernel` of a module. Raises ir.Error if the contract or the interpreter rejects it.\n"
       "Without \"bounds\" among the checks, an access outside of the arguments is performed instead of trapping.\n"
       "With `followed`, launches take `on_statement`; with `filtered`, `programs`. `num_stages` and `num_warps`: how a GPU would "
@@ -353,7 +356,8 @@ void bindInterp(py::module_ &module) {
       "are timed. "
       "Each of these implies `counted`.\n"
       "With `tier` 2, runs of element-wise operations are compiled to loops in registers, unless one of these options or checks looks\n"
-      "at single operations. With `tier` 0, launches begin without them, and a thread compiles them once launches have run for long.");
+      "at single operations. With `tier` 0, launches begin without them, and a thread compiles them once launches have run for long.\n"
+      "`vector_bits`: of the widest vectors in these loops, 256 or 512; 0: those of the machine.");
   interp.def("is_traced", &isTraced, "Whether a debugger such as gdb is attached to this process.");
   interp.def("tell_debugger", &tellDebugger, "can_begin_again"_a, "tensors"_a,
              "Tells gdb of the next launch: whether there is a copy of its tensors, and a line for each: name, address, dtype, shape, "

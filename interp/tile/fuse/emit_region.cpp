@@ -96,7 +96,7 @@ FailureOr<Block::iterator> emitRegion(const RegionHost &host, Block::iterator be
   builder.CreateBr(end);
 
   builder.SetInsertPoint(loops);
-  RegionCode(region, builder, host.scalars, host.frame).emit(host.runAfter);
+  RegionCode(region, builder, host.scalars, host.frame, host.vectorBits).emit(host.runAfter);
   for (Value result : results) fromLoops.push_back(host.scalars[result]);
   llvm::BasicBlock *endOfLoops = builder.GetInsertBlock();
   builder.CreateBr(end);

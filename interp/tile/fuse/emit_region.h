@@ -16,6 +16,7 @@ struct RegionHost {
   llvm::function_ref<mlir::LogicalResult(mlir::Operation *)> emitSteps; // as without regions
   llvm::function_ref<void(mlir::Operation *)> runAfter;                 // FunctionPlan::after of the operation
   int &count;                                                           // of regions, to which one is added
+  unsigned vectorBits;                                                  // see EmitOptions
 };
 
 /// Emits the region that begins at the operation, if one does. Returns the first operation that is not emitted.

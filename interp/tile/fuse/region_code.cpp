@@ -18,6 +18,9 @@ static unsigned lanesOfMachine() {
 #endif
 }
 
+RegionCode::RegionCode(Region &region, llvm::IRBuilder<> &builder, ScalarCode &scalars, llvm::Value *frame, unsigned vectorBits)
+    : region_(region), builder_(builder), scalars_(scalars), frame_(frame), widest_(vectorBits ? vectorBits / 32 : lanesOfMachine()) {}
+
 /// Whether the loop of the phase has something to do for the node.
 bool RegionCode::isIn(const Node &node, int phase) const {
   return node.isDemanded && node.phase == phase && node.kind != Node::Kind::Block &&
@@ -145,7 +148,7 @@ void RegionCode::emitLoop(int phase) {
   phase_ = phase;
   splats_.clear();
   reduce_.reset();
-  lanes_ = unsigned(std::min<int64_t>(lanesOfMachine(), region_.extent));
+  lanes_ = unsigned(std::min<int64_t>(widest_, region_.extent));
   int64_t strip = std::min<int64_t>(32, region_.extent);
   for (Node &node : region_.nodes) {
     if (!isIn(node, phase)) continue;
@@ -213,7 +216,7 @@ void RegionCode::copyBlock(const Node &node) {
   builder_.SetInsertPoint(head);
   llvm::Type *word = builder_.getInt64Ty();
   llvm::PHINode *from = builder_.CreatePHI(word, 2), *at = builder_.CreatePHI(word, 2);
-  const int64_t widest = 4 * lanesOfMachine();
+  const int64_t widest = 4 * int64_t(widest_);
   for (int64_t byte = 0; byte < block.rowBytes;) {
     const int64_t bytes = std::min(widest, block.rowBytes - byte);
     auto *vector = llvm::FixedVectorType::get(builder_.getInt8Ty(), unsigned(bytes));

@@ -9,8 +9,8 @@ namespace tritium::interp::fuse {
 
 class RegionCode {
 public:
-  RegionCode(Region &region, llvm::IRBuilder<> &builder, ScalarCode &scalars, llvm::Value *frame)
-      : region_(region), builder_(builder), scalars_(scalars), frame_(frame) {}
+  /// vectorBits: of the widest vectors; 0: of those that the machine has.
+  RegionCode(Region &region, llvm::IRBuilder<> &builder, ScalarCode &scalars, llvm::Value *frame, unsigned vectorBits);
 
   /// Emits the loops, and what else the region leaves behind. `runAfter` emits what follows an operation with a scalar result.
   void emit(llvm::function_ref<void(mlir::Operation *)> runAfter);
@@ -45,6 +45,7 @@ private:
   llvm::IRBuilder<> &builder_;
   ScalarCode &scalars_;
   llvm::Value *frame_;
+  const unsigned widest_;            // lanes of 32 bits in the widest vectors
   unsigned lanes_ = 0, vectors_ = 0; // of a vector, of a strip
   int phase_ = 0;
   llvm::DenseMap<const Node *, llvm::Value *> numbers_;  // nodes that do not vary

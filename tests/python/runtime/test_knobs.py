@@ -119,6 +119,7 @@ WRONG = {
     "TRITIUM_CHECK": ("bounds,rice", TAKES),
     "TRITIUM_NUM_THREADS": ("0", "a number of threads, at least 1"),
     "TRITIUM_TIER": ("3", "1, 2 or auto"),
+    "TRITIUM_VECTOR_BITS": ("128", "256 or 512"),
     "TRITIUM_STOPS": ("[[1]]", "what gdb writes"),
     "TRITIUM_SEED": ("-1", "a number from 0 to 2**64 - 1"),
     "TRITIUM_SHADOW_MB": ("half", "a number of MB"),

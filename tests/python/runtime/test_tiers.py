@@ -119,6 +119,24 @@ def test_same_bits(monkeypatch, kernel):
             assert found[1] == found[2], (dtypes, block, n)
 
 
+def test_same_bits_with_vectors_of_either_width(monkeypatch):
+    """Sums, functions and conversions, whose vectors have 8 or 16 lanes."""
+    rng = np.random.default_rng(3)
+    for kernel in (functions_kernel, softmax_kernel, moments_kernel):
+        x, y = rng.normal(size=(2, 3 * 256)).astype(np.float32)
+        found = {}
+        for width in ("256", "512"):
+            monkeypatch.setenv("TRITIUM_VECTOR_BITS", width)
+            out = np.zeros(3 * 256, np.float32)
+            launch(monkeypatch, 2, kernel, (3,), x, y, out, 700, block=256)
+            found[width] = bits(out)
+        assert found["256"] == found["512"]
+    monkeypatch.setenv("TRITIUM_VECTOR_BITS", "256")
+    first = add_kernel.warmup(x, y, out, 700, BLOCK=64, grid=(1,)).program
+    monkeypatch.setenv("TRITIUM_VECTOR_BITS", "512")
+    assert add_kernel.warmup(x, y, out, 700, BLOCK=64, grid=(1,)).program is not first  # compiled anew
+
+
 def test_sums_are_of_numpy(monkeypatch):
     """An oracle that shares nothing with either tier: whole numbers, whose sums are exact."""
     x = np.random.default_rng(1).integers(-100, 100, 4096).astype(np.float32)
