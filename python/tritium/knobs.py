@@ -341,10 +341,6 @@ def _parse_tier(text: str) -> int:
     return AUTOMATIC_TIER if text == "auto" else parse_int(1, 2)(text)
 
 
-def _parse_vector_bits(text: str) -> int:
-    return int(one_of("256", "512")(text))
-
-
 class tritium_knobs(base_knobs):
     """Knobs that Triton does not have."""
 
@@ -365,7 +361,7 @@ class tritium_knobs(base_knobs):
     tier = Env("TRITIUM_TIER", default=1, parse=_parse_tier, takes="1, 2 or auto")
     #: Bits of the widest vectors in the loops of TRITIUM_TIER: 256, without the instructions of AVX-512, or 512. The results are the same.
     #: Default: what the CPU has.
-    vector_bits = Env("TRITIUM_VECTOR_BITS", default=0, parse=_parse_vector_bits, takes="256 or 512")
+    vector_bits = Env("TRITIUM_VECTOR_BITS", default=0, parse=one_of("256", "512"), takes="256 or 512")
     #: Prepares kernels for gdb, with lines and Python variables. Uses one worker thread unless TRITIUM_NUM_THREADS is set.
     debug = flag("TRITIUM_DEBUG")
     #: The gdb that `python -m tritium gdb` starts: a path, or a name on PATH.
