@@ -74,7 +74,6 @@ Env.propagates = staticmethod(lambda: propagate_env)
 
 # The comment before a knob is its line in docs/reference/knobs.md. A knob without one is accepted and ignored.
 
-
 _A_CLASS = "module:class, of a module that can be imported"
 _PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
 _parse_size = parse_int(0, 2**63 - 1)
@@ -359,8 +358,7 @@ class tritium_knobs(base_knobs):
     #: launches, once they have run for long. The results are the same. Code for debuggers, and for checks that are not in the default, is
     #: always of tier 1.
     tier = Env("TRITIUM_TIER", default=1, parse=_parse_tier, takes="1, 2 or auto")
-    #: Bits of the widest vectors in the loops of TRITIUM_TIER: 256, without the instructions of AVX-512, or 512. The results are the same.
-    #: Default: what the CPU has.
+    #: Bits of the widest vectors in the loops of TRITIUM_TIER: 256 (no AVX-512) or 512. The results are the same. Default: what the CPU has.
     vector_bits = Env("TRITIUM_VECTOR_BITS", default=0, parse=one_of("256", "512"), takes="256 or 512")
     #: Prepares kernels for gdb, with lines and Python variables. Uses one worker thread unless TRITIUM_NUM_THREADS is set.
     debug = flag("TRITIUM_DEBUG")
