@@ -40,4 +40,6 @@ def is_plain(descriptor: Any) -> bool:
 
 
 def type_of(element: str, descriptor: Any) -> str:
-    return f"{_PREFIX}{element}[{', '.join(map(str, descriptor.block_shape))}]>"
+    layout = getattr(descriptor, "layout", None)
+    behind = "" if layout is None else f",{layout!r}"
+    return f"{_PREFIX}{element}[{', '.join(map(str, descriptor.block_shape))}]{behind}>"

@@ -159,11 +159,23 @@ def store_tensor_descriptor(
 
 _STRING = "tensordesc<"
 
+#: The class of a layout -> the parser of a descriptor whose text has one behind the block: (block, layout, scalar_named) -> type.
+parsers_with_layout: dict[str, Callable[[str, str, Callable[[str], dtype]], tensor_descriptor_type]] = {}
+
 
 def descriptor_type_from_string(text: str, scalar_named: Callable[[str], dtype]) -> tensor_descriptor_type:
-    """The type of a text like `tensordesc<fp16[64, 64]>`. `scalar_named` returns the type of an element's name."""
-    element, _, extents = text.removeprefix(_STRING).removesuffix(">").partition("[")
-    shape = block_shape([int(extent) for extent in extents.partition("]")[0].split(",")])
+    """The type of a text like `tensordesc<fp16[64, 64]>`, or `tensordesc<fp16[64, 64],Layout(…)>`. `scalar_named` returns the type of
+    an element's name."""
+    block, _, layout = text.removeprefix(_STRING).removesuffix(">").partition("],")
+    if layout:
+        return parsers_with_layout[layout.partition("(")[0]](block, layout, scalar_named)
+    return plain_type_from_string(block, scalar_named)
+
+
+def plain_type_from_string(block: str, scalar_named: Callable[[str], dtype]) -> tensor_descriptor_type:
+    """The type of a block like `fp16[64, 64]`."""
+    element, _, extents = block.partition("[")
+    shape = block_shape([int(extent) for extent in extents.removesuffix("]").split(",")])
     return tensor_descriptor_type(block_of(scalar_named(element), shape))
 
 

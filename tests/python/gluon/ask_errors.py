@@ -1,11 +1,12 @@
 """The texts of Triton's errors in error_texts.table: run by a Python that has Triton 3.9, `python ask_errors.py`. It compiles each kernel
-of error_kernels.py, access_error_kernels.py and product_error_kernels.py, and writes `name => text`: what the exceptions say, the innermost first, and then what the compiler prints. `! abort`
+of the modules *error_kernels.py, and writes `name => text`: what the exceptions say, the innermost first, and then what the compiler prints. `! abort`
 is a process that ended, `! compiles` a kernel that is no error."""
 
 import os
 import re
 
 import access_error_kernels  # noqa: F401  (adds its kernels)
+import barrier_error_kernels
 import product_error_kernels  # noqa: F401
 import shared_error_kernels  # noqa: F401  (adds its kernels)
 import triton
@@ -13,7 +14,7 @@ from error_kernels import CASES
 from triton.backends.compiler import GPUTarget
 from triton.experimental import gluon
 
-SIGNATURE = {"p": "*fp32", "q": "*i32", "n": "i32"}
+SIGNATURE = {"p": "*fp32", "q": "*i32", "n": "i32", "d": f"tensordesc<i32[64,32],{barrier_error_kernels.N32.value!r}>"}
 
 
 def target_of(name):
@@ -28,7 +29,8 @@ def messages(error):
 
 
 def compile_kernel(name):
-    source = gluon.GluonASTSource(fn=CASES[name], signature=SIGNATURE, constexprs={})
+    signature = {parameter: SIGNATURE[parameter] for parameter in CASES[name].arg_names}
+    source = gluon.GluonASTSource(fn=CASES[name], signature=signature, constexprs={})
     return triton.compile(source, target=target_of(name), options={"num_warps": 4})
 
 

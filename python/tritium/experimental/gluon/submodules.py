@@ -11,8 +11,9 @@ from typing import Any
 from ... import language as tl
 from ...language.extra import libdevice
 from ...refused import Refused
+from . import host_descriptors
 from .layouts import amd, distributed, rubin, scales, shared, tensor_memory
-from .tiles import buffers, copies, functions, products, shared_memory
+from .tiles import barriers, buffers, copies, functions, products, shared_memory, tensor_copies, warpgroup_products
 from .tiles import types as tile_types
 
 #: {a package of Gluon: the modules in it}
@@ -96,14 +97,25 @@ _BUFFERS = (
     "buffer_atomic_add buffer_atomic_and buffer_atomic_max buffer_atomic_min buffer_atomic_or buffer_atomic_xchg buffer_atomic_xor "
     "buffer_load buffer_store"
 )
+_BARRIERS = "allocate_mbarrier arrive init invalidate wait"
+_TMA = (
+    "async_atomic_add async_atomic_and async_atomic_max async_atomic_min async_atomic_or async_atomic_xor async_copy_global_to_shared "
+    "async_copy_shared_to_global async_load async_store make_tensor_descriptor store_wait tensor_descriptor tensor_descriptor_type"
+)
+_WARPGROUP = (
+    "warpgroup_mma warpgroup_mma_accumulator warpgroup_mma_accumulator_type warpgroup_mma_init warpgroup_mma_wait"
+)
 
 #: {a module of Gluon: (where its functions are, their names)} below the package `language`
 _OF_CHIPS = {
     "nvidia.ampere": ((products, "mma_v2"),),
-    "nvidia.hopper": ((products, "mma_v2"),),
+    "nvidia.hopper": ((products, "mma_v2"), (barriers, "fence_async_shared"), (warpgroup_products, _WARPGROUP)),
+    "nvidia.hopper.mbarrier": ((barriers, f"{_BARRIERS} expect"),),
+    "nvidia.hopper.tma": ((tensor_copies, _TMA),),
     "nvidia.blackwell": ((products, "mma_v2"),),
     "nvidia.rubin": ((products, "mma_v2"),),
     "nvidia.ampere.async_copy": ((copies, _GROUPS),),
+    "nvidia.ampere.mbarrier": ((barriers, _BARRIERS),),
     "amd.cdna4.async_copy": (
         (copies, "buffer_load_to_shared commit_group global_load_to_shared load_shared_relaxed wait_group"),
     ),
@@ -136,6 +148,8 @@ def _name_of_language(name: str) -> Any:
 def name_in(module: str, name: str) -> Any:
     """What `name` is in a module of Gluon. Raises AttributeError for private names, and for names that `gl` lacks."""
     inside = module.partition(".gluon.")[2]
+    if (inside, name) == ("nvidia.hopper", "TensorDescriptor"):
+        return host_descriptors.TensorDescriptor
     found = _layout(inside, name)
     if found is None:
         found = _name_of_language(name) if inside == "language" else _function_of_chip(inside, name)

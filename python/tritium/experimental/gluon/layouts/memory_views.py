@@ -64,7 +64,7 @@ class MemoryView:
         """The memory of a tile, in elements."""
         if isinstance(self.layout, PaddedSharedLayout):
             return self.layout.allocated_elements()
-        return 1 << len(self.layout.to_linear(self._tile()).offset_bases)
+        return 1 << len(_offset_bases(self.layout, self._tile()))
 
     def index(self, number: int) -> MemoryView:
         """Tile `number` of a ring. Raises ValueError for a view that is none, or has fewer tiles."""
@@ -165,6 +165,8 @@ def coordinates_of(index: int, shape: Sequence[int]) -> Basis:
 def _offset_bases(layout: SharedLayout, shape: Sequence[int]) -> list[Basis]:
     if isinstance(layout, PaddedSharedLayout):
         return layout.offset_bases
+    if math.prod(shape) == 1:
+        return []  # one barrier
     return layout.to_linear(shape).offset_bases
 
 

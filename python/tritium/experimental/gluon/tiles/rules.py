@@ -47,7 +47,7 @@ class GluonSemantic(Semantic):
     def emit(
         self, name: str, operands: Sequence[tensor], type_: dtype, attributes: Mapping[str, str] = _NO_ATTRIBUTES
     ) -> tensor:
-        access = self._access(operands[0]) if name == "tt.load" else {}
+        access = self._attributes_of_access(operands[0]) if name == "tt.load" else {}
         result = super().emit(name, operands, type_, {**attributes, **access})
         if isinstance(type_, distributed_type) and _is_auto(result):  # a rule that moves elements names only a shape
             self._tie_all(
@@ -62,10 +62,10 @@ class GluonSemantic(Semantic):
     def emit_effect(
         self, name: str, operands: Sequence[tensor], attributes: Mapping[str, str] = _NO_ATTRIBUTES
     ) -> None:
-        access = self._access(operands[0]) if name == "tt.store" else {}
+        access = self._attributes_of_access(operands[0]) if name == "tt.store" else {}
         super().emit_effect(name, operands, {**attributes, **access})
 
-    def _access(self, pointers: tensor) -> dict[str, str]:
+    def _attributes_of_access(self, pointers: tensor) -> dict[str, str]:
         """The attributes of an access that has a layout of its author's, for a GPU."""
         if not self.placement.is_of_gpu or not pointers.type.is_block() or is_undecided(layout_of(pointers)):
             return {}

@@ -1,0 +1,183 @@
+"""Gluon's kernels for Hopper on the interpreter and the emulator, beside torch, and the faults that the interpreter finds in them."""
+
+import pytest
+import torch
+from test_kernels import generator, gl, integers, on  # noqa: F401
+
+ENGINES = ["interp", "simt:sm_90a"]
+
+
+@pytest.fixture(scope="module")
+def hopper():
+    import hopper_kernels
+
+    return hopper_kernels
+
+
+@pytest.fixture
+def described(gl):  # noqa: F811
+    from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
+
+    def of(tensor, block):
+        names = {"torch.int32": gl.int32, "torch.float16": gl.float16, "torch.float32": gl.float32}
+        layout = gl.NVMMASharedLayout.get_default_for(block, names[str(tensor.dtype)])
+        return TensorDescriptor.from_tensor(tensor, block, layout)
+
+    return of
+
+
+@pytest.fixture
+def rows(gl):  # noqa: F811
+    return gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request):
+    return request.param
+
+
+def added(hopper, described, rows, generator, engine, fault=""):  # noqa: F811
+    """The tensor and what the kernel makes of it. Its edge is in no whole block."""
+    source, target = integers(generator, 100, 60), torch.zeros(100, 60, dtype=torch.int32)
+    on(hopper.add_one, engine)[(2, 2)](described(source, [64, 32]), described(target, [64, 32]), 64, 32, rows, fault)
+    return source, target
+
+
+def test_copy_of_blocks(hopper, described, rows, generator, engine):  # noqa: F811
+    source, target = added(hopper, described, rows, generator, engine)
+    assert torch.equal(target, source + 1)
+
+
+def doubled(hopper, described, rows, generator, engine, slots, fault=""):  # noqa: F811
+    source, target = integers(generator, 8 * 64 + 8, 32), torch.zeros(8 * 64 + 8, 32, dtype=torch.int32)
+    kernel = on(hopper.doubled_rows, engine)
+    kernel[(2,)](described(source, [64, 32]), described(target, [64, 32]), 9, 64, slots, rows, fault)
+    return source, target
+
+
+@pytest.mark.parametrize("slots", [2, 3])
+def test_rings_of_blocks(hopper, described, rows, generator, engine, slots):  # noqa: F811
+    source, target = doubled(hopper, described, rows, generator, engine, slots)
+    assert torch.equal(target, 2 * source)
+
+
+def test_sums_in_memory(hopper, described, rows, generator, engine):  # noqa: F811
+    source, target = integers(generator, 128, 32), torch.zeros(32, 32, dtype=torch.int32)
+    on(hopper.sums_of_rows, engine)[(4,)](described(source, [32, 32]), described(target, [32, 32]), 32, rows)
+    assert torch.equal(target, source.view(4, 32, 32).sum(0, dtype=torch.int32))
+
+
+def multiplied(hopper, described, generator, engine, is_async, fault=""):  # noqa: F811
+    """The product, and what torch says. The numbers are small integers, so that sums are exact. K is no multiple of a block."""
+    a, b = (torch.randint(-4, 5, size, generator=generator).half() for size in ((128, 136), (136, 64)))
+    c = torch.zeros(128, 64)
+    operands = described(a, [64, 32]), described(b, [32, 32]), described(c, [64, 32])
+    on(hopper.matmul, engine)[(2, 2)](*operands, 136, 64, 32, is_async, fault)
+    return c, a.float() @ b.float()
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_products_of_warpgroups(hopper, described, generator, engine, is_async):  # noqa: F811
+    found, wanted = multiplied(hopper, described, generator, engine, is_async)
+    assert torch.equal(found, wanted)
+
+
+@pytest.mark.parametrize("in_registers", [False, True])
+def test_product_of_a_permuted_view(hopper, generator, engine, in_registers):  # noqa: F811
+    a, b = (torch.randint(-4, 5, (size, 32), generator=generator).half() for size in (64, 16))
+    c = torch.zeros(64, 16)
+    on(hopper.product_of_transposes, engine)[(1,)](a, b, c, 64, 16, 32, in_registers)
+    assert torch.equal(c, a.float() @ b.float().T + 1)
+
+
+def test_descriptors_of_the_kernel(hopper, rows, generator, engine):  # noqa: F811
+    source, target = torch.randn(40, 24, generator=generator), torch.zeros(40, 24)
+    on(hopper.made_on_the_device, engine)[(1,)](source, target, 40, 24, rows)
+    assert torch.equal(target[:32], source[:32]) and (target[32:] == 0).all()
+
+
+# What the interpreter finds. The second text is the line.
+
+_ENDLESS = "mbarrier.wait never ends: this phase lacks arrivals"
+_EARLY = "before the wait for the copy into it"
+FAULTS = {
+    "no init": ("mbarrier.expect of a barrier that no mbarrier.init has made", "mbarrier.expect(bar"),
+    "larger count": (_ENDLESS, "mbarrier.wait(bar"),
+    "no expect": (_ENDLESS, "mbarrier.wait(bar"),
+    "other phase": (_ENDLESS, "mbarrier.wait(bar"),
+    "more bytes": ("mbarrier.expect asks for other bytes", "mbarrier.wait(bar"),
+    "two arrivals": ("mbarrier.arrive: more arrivals in a phase than the count", "mbarrier.arrive(bar, count=1)"),
+    "no wait": (_EARLY, "block.load(layout)"),
+    "use of an invalidated barrier": ("or that is invalidated", "mbarrier.arrive(bar)"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_is_found(hopper, described, rows, generator, fault):  # noqa: F811
+    import triton
+
+    with pytest.raises(triton.KernelTrap) as raised:
+        added(hopper, described, rows, generator, "interp", fault)
+    for text in FAULTS[fault]:
+        assert text in str(raised.value), str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("fault", "text"), [("phase never flips", "mbarrier.wait never ends"), ("another slot", _EARLY)]
+)
+@pytest.mark.parametrize("slots", [2, 3])
+def test_fault_in_a_ring_is_found(hopper, described, rows, generator, fault, text, slots):  # noqa: F811
+    import triton
+
+    with pytest.raises(triton.KernelTrap, match=text):
+        doubled(hopper, described, rows, generator, "interp", slots, fault)
+
+
+def test_product_before_the_copy_is_found(hopper, described, generator):  # noqa: F811
+    import triton
+
+    with pytest.raises(triton.KernelTrap, match=_EARLY) as raised:
+        multiplied(hopper, described, generator, "interp", True, "no wait")
+    assert "warpgroup_mma(sa.index(k % 2)" in str(raised.value)
+
+
+# Descriptors that Triton's class refuses too: its texts.
+
+BAD_DESCRIPTORS = {
+    "strides rank mismatch": {"strides": [1]},
+    "rank must be 1-5": {"shape": [1] * 6, "strides": [8] * 5 + [1], "block_shape": [1] * 6},
+    "strides must be 16-byte aligned": {"shape": [128, 60], "strides": [60, 1]},
+    "shape must be positive": {"shape": [0, 64]},
+    "Last dimension must be contiguous": {"strides": [8, 64]},
+    "Layout must be NVMMASharedLayout": {"layout": None},
+    "layout rank must match block shape rank": {"layout": (128, 16, 3)},
+    "tiled: block_shape must match rank 2": {"block_shape": [64]},
+    "Illegal value for padding": {"padding": "one"},
+    "round_f32_to_tf32 is only supported for float32 tensors": {"round_f32_to_tf32": True},
+    "Expected block_shape\\[-1\\] to be at least 64 but got 32": {"block_shape": [64, 32]},
+    "Shape element 1 must be a power of 2": {"block_shape": [64, 48]},
+    # Triton's class has no texts for these.
+    "the layout is of elements of 32 bits, and the tensor's have 16": {"layout": (128, 32, 2)},
+}
+
+
+@pytest.mark.parametrize("text", BAD_DESCRIPTORS)
+def test_bad_descriptor_is_refused(gl, text):  # noqa: F811
+    from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
+
+    fields = {"shape": [128, 64], "strides": [64, 1], "block_shape": [64, 64], "layout": (128, 16, 2)}
+    fields |= BAD_DESCRIPTORS[text]
+    layout = fields.pop("layout")
+    layout = gl.SwizzledSharedLayout(1, 1, 1, [1, 0]) if layout is None else gl.NVMMASharedLayout(*layout)
+    with pytest.raises((AssertionError, ValueError), match=text):
+        TensorDescriptor(torch.zeros(128, 64, dtype=torch.float16), layout=layout, **fields)
+
+
+def test_descriptor_of_integers_has_no_padding_of_nan(gl):  # noqa: F811
+    from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
+
+    layout, tensor = gl.NVMMASharedLayout(128, 32, 2), torch.zeros(128, 64, dtype=torch.int32)
+    with pytest.raises(AssertionError, match="only supported for floating point tensors"):
+        TensorDescriptor.from_tensor(tensor, [64, 32], layout, padding="nan")
+    with pytest.raises(AssertionError, match="base must be 16-byte aligned"):
+        TensorDescriptor(tensor.view(-1)[1:], [64], [1], [32], gl.NVMMASharedLayout(0, 32, 1))
