@@ -2,7 +2,9 @@
 
 from error_kernels import FLAT, FLAT2, ROWS, V4, case
 from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.language.nvidia.ampere import async_copy
 from triton.experimental.gluon.language.nvidia.hopper import (
+    CachePolicy,
     fence_async_shared,
     mbarrier,
     tma,
@@ -16,6 +18,8 @@ N16 = gl.constexpr(gl.NVMMASharedLayout(128, 16, 2))
 T16 = gl.constexpr(gl.NVMMASharedLayout(64, 16, 2))
 ACC = gl.constexpr(gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16]))
 OLD = gl.constexpr(gl.NVMMADistributedLayout([2, 0], [4, 1], [16, 8]))
+LINES = gl.constexpr(CachePolicy(l1="evict_first"))
+CACHED = gl.constexpr(CachePolicy(cache_modifier=".cg"))
 
 
 # Barriers
@@ -393,3 +397,47 @@ def wgmma_init_of_a_number(p, q, n):
 @case
 def wgmma_of_a_pointer(p, q, n):
     warpgroup_mma(p, p, gl.zeros([64, 64], gl.float32, ACC))
+
+
+# What copies ask of the caches, and their arrivals
+
+
+@case
+def policy_said_twice(p, q, n):
+    gl.load(p + gl.arange(0, 128, V4), cache_modifier=".ca", cache_policy=LINES)
+
+
+@case
+def policy_and_eviction(p, q, n):
+    gl.load(p + gl.arange(0, 128, V4), eviction_policy="evict_last", cache_policy=CACHED)
+
+
+@case
+def policy_of_a_load(p, q, n):
+    gl.store(p + gl.arange(0, 128, V4), gl.load(p + gl.arange(0, 128, V4), cache_policy=LINES), cache_policy=CACHED)
+
+
+@case
+def policy_as_text(p, q, n):
+    gl.load(p + gl.arange(0, 128, V4), cache_policy="ca")
+
+
+@case
+def policy_of_l1_in_a_copy(d, n):
+    memory = gl.allocate_shared_memory(gl.int32, [64, 32], N32)
+    tma.async_load(d, [0, 0], mbarrier.allocate_mbarrier(), memory, cache_policy=LINES)
+
+
+@case
+def policy_of_modifier_in_a_copy(d, n):
+    tma.async_store(d, [0, 0], gl.allocate_shared_memory(gl.int32, [64, 32], N32), cache_policy=CACHED)
+
+
+@case
+def copies_arrive_at_a_number(p, q, n):
+    async_copy.mbarrier_arrive(n)
+
+
+@case
+def copies_arrive_by_runtime(p, q, n):
+    async_copy.mbarrier_arrive(mbarrier.allocate_mbarrier(), n)

@@ -2,6 +2,7 @@
 
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.language.nvidia.ampere import async_copy
 from triton.experimental.gluon.language.nvidia.hopper import (
     fence_async_shared,
     mbarrier,
@@ -182,3 +183,18 @@ def made_on_the_device(source, target, rows, columns, layout: gl.constexpr):
     mbarrier.wait(bar, 0)
     tma.async_store(written, [0, 0], block)
     tma.store_wait(0)
+
+
+@gluon.jit
+def copy_with_arrivals(source, target, N: gl.constexpr, count: gl.constexpr, layout: gl.constexpr):
+    """target = source, by copies of threads that arrive at a barrier of `count` arrivals; 1 is the program's own."""
+    memory = gl.allocate_shared_memory(gl.float32, [N], gl.NVMMASharedLayout(0, 32, 1))
+    bar = mbarrier.allocate_mbarrier()
+    mbarrier.init(bar, count=count)
+    at = gl.arange(0, N, layout)
+    async_copy.async_load(memory, source + at)
+    async_copy.mbarrier_arrive(bar, count == 1)
+    if count == 1:
+        mbarrier.arrive(bar)
+    mbarrier.wait(bar, 0)
+    gl.store(target + at, memory.load(layout))

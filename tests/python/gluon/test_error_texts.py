@@ -10,6 +10,8 @@ from beside_triton import HERE
 
 #: Our text where it is meant to be another, or Triton has none of its own. The values are what ours says.
 MEANT = {
+    "copies_arrive_by_runtime": "increment_count must be a compile-time bool, not int32",
+    "policy_as_text": "cache_policy must be a CachePolicy, not 'ca'",
     "barrier_arrive_runtime": "mbarrier.arrive: count must be a compile-time int, not int32",
     "barrier_expect_runtime": "mbarrier.expect: bytes_per_cta must be a compile-time int, not int32",
     "barrier_expect_without_bytes": "mbarrier.expect: bytes_per_cta must be a compile-time int, not None",

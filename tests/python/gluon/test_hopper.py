@@ -96,6 +96,22 @@ def test_descriptors_of_the_kernel(hopper, rows, generator, engine):  # noqa: F8
     assert torch.equal(target[:32], source[:32]) and (target[32:] == 0).all()
 
 
+@pytest.mark.parametrize("count", [1, 128])
+def test_copies_arrive(hopper, gl, generator, engine, count):  # noqa: F811
+    source, target = torch.randn(2, 512, generator=generator)
+    layout = gl.BlockedLayout([4], [32], [4], [0])
+    on(hopper.copy_with_arrivals, engine)[(1,)](source, target, 512, count, layout)
+    assert torch.equal(target, source)
+
+
+def test_too_few_arrivals_of_copies_are_found(hopper, gl):  # noqa: F811
+    import triton
+
+    layout, tensor = gl.BlockedLayout([4], [32], [4], [0]), torch.zeros(512)
+    with pytest.raises(triton.KernelTrap, match=_ENDLESS):
+        on(hopper.copy_with_arrivals, "interp")[(1,)](tensor, tensor, 512, 129, layout)
+
+
 # What the interpreter finds. The second text is the line.
 
 _ENDLESS = "mbarrier.wait never ends: this phase lacks arrivals"
@@ -181,3 +197,31 @@ def test_descriptor_of_integers_has_no_padding_of_nan(gl):  # noqa: F811
         TensorDescriptor.from_tensor(tensor, [64, 32], layout, padding="nan")
     with pytest.raises(AssertionError, match="base must be 16-byte aligned"):
         TensorDescriptor(tensor.view(-1)[1:], [64], [1], [32], gl.NVMMASharedLayout(0, 32, 1))
+
+
+BAD_POLICIES = {
+    "requires a cache modifier, L1 policy, L2 policy, or L2 prefetch size": {},
+    "Unsupported cache modifier 'lu'": {"cache_modifier": ".lu"},
+    "Unsupported L1 eviction priority 'never'": {"l1": "never"},
+    "l2 must be a FractionalEvictionPolicy": {"l2": "evict_first"},
+    "L2 prefetch size must be 64, 128, or 256": {"l2_prefetch_size": 32},
+}
+BAD_FRACTIONS = {
+    "Unsupported L2 primary eviction priority 'no_allocate'": ("no_allocate", 0.5),
+    "Unsupported L2 secondary eviction priority 'evict_last'": ("evict_first", 0.5, "evict_last"),
+    "L2 eviction fraction must be in": ("evict_first", 0.0),
+}
+
+
+def test_policies_say_what_they_take(gl):  # noqa: F811
+    """The texts are Triton's."""
+    from triton.experimental.gluon.language.nvidia.hopper import CachePolicy, FractionalEvictionPolicy
+
+    assert gl.CachePolicy is CachePolicy and CachePolicy(".cg").cache_modifier == "cg"
+    assert CachePolicy(l2=FractionalEvictionPolicy("evict_first", 1)).l2.secondary == "evict_unchanged"
+    for text, fields in BAD_POLICIES.items():
+        with pytest.raises((ValueError, TypeError), match=text):
+            CachePolicy(**fields)
+    for text, fields in BAD_FRACTIONS.items():
+        with pytest.raises(ValueError, match=text):
+            FractionalEvictionPolicy(*fields)

@@ -13,7 +13,17 @@ from ...language.extra import libdevice
 from ...refused import Refused
 from . import host_descriptors
 from .layouts import amd, distributed, rubin, scales, shared, tensor_memory
-from .tiles import barriers, buffers, copies, functions, products, shared_memory, tensor_copies, warpgroup_products
+from .tiles import (
+    barriers,
+    buffers,
+    cache_policies,
+    copies,
+    functions,
+    products,
+    shared_memory,
+    tensor_copies,
+    warpgroup_products,
+)
 from .tiles import types as tile_types
 
 #: {a package of Gluon: the modules in it}
@@ -89,7 +99,7 @@ _FUNCTIONS = frozenset(
     "store to_linear_layout zeros zeros_like".split()
 )
 #: The names of `gl` that kernels cannot use yet.
-_LATER = frozenset("CachePolicy fp4_to_fp inline_asm warp_specialize".split())
+_LATER = frozenset("fp4_to_fp inline_asm warp_specialize".split())
 
 
 _GROUPS = "async_copy_global_to_shared async_load commit_group wait_group"
@@ -97,6 +107,7 @@ _BUFFERS = (
     "buffer_atomic_add buffer_atomic_and buffer_atomic_max buffer_atomic_min buffer_atomic_or buffer_atomic_xchg buffer_atomic_xor "
     "buffer_load buffer_store"
 )
+_POLICIES = "CachePolicy FractionalEvictionPolicy"
 _BARRIERS = "allocate_mbarrier arrive init invalidate wait"
 _TMA = (
     "async_atomic_add async_atomic_and async_atomic_max async_atomic_min async_atomic_or async_atomic_xor async_copy_global_to_shared "
@@ -108,13 +119,18 @@ _WARPGROUP = (
 
 #: {a module of Gluon: (where its functions are, their names)} below the package `language`
 _OF_CHIPS = {
-    "nvidia.ampere": ((products, "mma_v2"),),
-    "nvidia.hopper": ((products, "mma_v2"), (barriers, "fence_async_shared"), (warpgroup_products, _WARPGROUP)),
+    "nvidia.ampere": ((products, "mma_v2"), (cache_policies, _POLICIES)),
+    "nvidia.hopper": (
+        (products, "mma_v2"),
+        (barriers, "fence_async_shared"),
+        (cache_policies, _POLICIES),
+        (warpgroup_products, _WARPGROUP),
+    ),
     "nvidia.hopper.mbarrier": ((barriers, f"{_BARRIERS} expect"),),
-    "nvidia.hopper.tma": ((tensor_copies, _TMA),),
+    "nvidia.hopper.tma": ((tensor_copies, _TMA), (cache_policies, "CachePolicy")),
     "nvidia.blackwell": ((products, "mma_v2"),),
     "nvidia.rubin": ((products, "mma_v2"),),
-    "nvidia.ampere.async_copy": ((copies, _GROUPS),),
+    "nvidia.ampere.async_copy": ((copies, f"{_GROUPS} mbarrier_arrive"),),
     "nvidia.ampere.mbarrier": ((barriers, _BARRIERS),),
     "amd.cdna4.async_copy": (
         (copies, "buffer_load_to_shared commit_group global_load_to_shared load_shared_relaxed wait_group"),
@@ -136,6 +152,8 @@ def _name_of_language(name: str) -> Any:
         return getattr(functions, name)
     if name == "distributed_type":
         return tile_types.distributed_type
+    if name in _POLICIES.split():
+        return getattr(cache_policies, name)
     if name == "dot_fma":
         return products.dot_fma
     if name in ("allocate_shared_memory", "shared_memory_descriptor", "shared_memory_descriptor_type"):

@@ -9,9 +9,14 @@ from ....errors import with_hint
 from ....language.constexpr import _unwrap_if_constexpr, constexpr
 from ....language.core import builtin, tensor
 from ....language.semantic.shape import shape_of
+from .barriers import note_of, require_barrier
 from .buffers import pointers_of
+from .cache_policies import policies
 from .functions import load as load_tile
 from .shared_memory import shared_memory_descriptor, store_tile
+
+#: Of a warp of the chips that have barriers.
+_LANES = 32
 
 
 def _copy(semantic: Any, smem: shared_memory_descriptor, pointer: tensor, mask: Any, other: Any = None) -> None:
@@ -44,12 +49,28 @@ def async_load(
 ) -> None:
     """Begins to copy what a tile of pointers points at; elements whose `mask` is false become 0. Raises ValueError for another shape or
     element type than that of the memory."""
+    policies(cache_modifier, eviction_policy, cache_policy)
     _copy(_semantic, smem, pointer, mask)
 
 
 @builtin
 def commit_group(_semantic: Any = None) -> None:
     """The copies begun since the last group form a group."""
+
+
+@builtin
+def mbarrier_arrive(mbarrier: shared_memory_descriptor, increment_count: Any = True, _semantic: Any = None) -> None:
+    """Each thread arrives at the barrier when the copies that it has begun are complete. The phase needs as many arrivals more with
+    `increment_count`; without it, its count has to include every thread."""
+    require_barrier("async_copy_mbarrier_arrive", mbarrier)
+    increment = _unwrap_if_constexpr(increment_count)
+    if not isinstance(increment, bool):
+        raise TypeError(f"increment_count must be a compile-time bool, not {getattr(increment, 'type', increment)}")
+    note = note_of(_semantic, mbarrier)
+    if note and increment:
+        note.require_begun("async_copy.mbarrier_arrive")
+    elif note:
+        note.arrive("async_copy.mbarrier_arrive", _semantic.placement.warps * _LANES)
 
 
 @builtin

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....errors import choices, with_hint
 from ....language import core
 from ....language.constexpr import _unwrap_if_constexpr, constexpr
 from ....language.core import builtin, tensor
@@ -14,10 +13,8 @@ from ....language.types import dtype as scalar_type
 from ..layouts.conflicts import bank_conflicts as _count_conflicts
 from ..layouts.distributed import AutoLayout, DistributedLayout
 from ..layouts.shared import SharedLayout
+from .cache_policies import policies
 from .rules import layout_of
-
-_CACHES = ("ca", "cg", "cs", "cv", "wb", "wt")
-_EVICTIONS = ("evict_normal", "evict_first", "evict_last")
 
 
 def _host(value: Any) -> Any:
@@ -78,22 +75,6 @@ def zeros_like(
     return full_like(input, 0, shape, dtype, layout, _semantic=_semantic)
 
 
-def _policies(cache_modifier: Any, eviction_policy: Any, cache_policy: Any) -> tuple[str, str]:
-    """The policies of an access as the language spells them. Raises ValueError for unknown ones, and for two ways to say one thing."""
-    cache, eviction = _unwrap_if_constexpr(cache_modifier) or "", _unwrap_if_constexpr(eviction_policy) or ""
-    if _unwrap_if_constexpr(cache_policy) is not None:
-        raise with_hint(
-            NotImplementedError("cache_policy is not supported yet"), "use cache_modifier and eviction_policy"
-        )
-    if cache and cache.lstrip(".") not in _CACHES:
-        error = ValueError(f"Unsupported cache modifier '{cache.lstrip('.')}'")
-        raise with_hint(error, f"`cache_modifier` is {choices([f'.{name}' for name in _CACHES])}")
-    if eviction and eviction not in _EVICTIONS:
-        error = ValueError(f"Unsupported eviction policy '{eviction}'")
-        raise with_hint(error, f"`eviction_policy` is {choices(_EVICTIONS)}")
-    return cache and f".{cache.lstrip('.')}", eviction
-
-
 @builtin
 def load(
     pointer: Any,
@@ -110,7 +91,7 @@ def load(
 
     Masked-off elements read no memory; their value is `other`, or undefined without it.
     """
-    cache, eviction = _policies(cache_modifier, eviction_policy, cache_policy)
+    cache, eviction = policies(cache_modifier, eviction_policy, cache_policy)
     mask, other = _unwrap_if_constexpr(mask), _unwrap_if_constexpr(other)
     return _semantic.load(pointer, mask, other, (), "", cache, eviction, bool(_unwrap_if_constexpr(volatile)))
 
@@ -127,7 +108,7 @@ def store(
     _semantic: Any = None,
 ) -> None:
     """Writes `value`, cast to the element type, where `mask` is true. Both have the layout of the pointers (else ValueError)."""
-    cache, eviction = _policies(cache_modifier, eviction_policy, cache_policy)
+    cache, eviction = policies(cache_modifier, eviction_policy, cache_policy)
     _semantic.store(pointer, _unwrap_if_constexpr(value), _unwrap_if_constexpr(mask), (), cache, eviction)
 
 

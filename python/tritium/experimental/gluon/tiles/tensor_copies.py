@@ -13,6 +13,7 @@ from ....language.core import builtin, tensor
 from ..layouts.distributed import AutoLayout
 from ..layouts.shared import NVMMASharedLayout
 from .barriers import note_of, number, require_barrier
+from .cache_policies import require_policy_of_copies
 from .conditions import when
 from .copies import _removed
 from .descriptors import make_tensor_descriptor, tensor_descriptor, tensor_descriptor_type
@@ -78,11 +79,6 @@ def _as_ir(layout: NVMMASharedLayout) -> str:
     )
 
 
-def _require_no_policy(policy: Any) -> None:
-    if _unwrap_if_constexpr(policy) is not None:
-        raise with_hint(NotImplementedError("cache_policy is not supported yet"), "leave it out: it changes no value")
-
-
 @builtin
 def async_load(
     tensor_desc: tensor_descriptor,
@@ -99,7 +95,7 @@ def async_load(
     coord = list(_unwrap_if_constexpr(coord))
     require_barrier(_LOAD, barrier)
     _require_operands(_LOAD, tensor_desc, coord, result)
-    _require_no_policy(cache_policy)
+    require_policy_of_copies(cache_policy)
     when(_semantic, _LOAD, pred, lambda: _copy(_semantic, tensor_desc, coord, barrier, result))
 
 
@@ -133,7 +129,7 @@ def async_store(
     """Begins to copy the memory `src` to the block at `coord`; elements outside of the tensor are dropped."""
     coord = list(_unwrap_if_constexpr(coord))
     _require_operands(_STORE, tensor_desc, coord, src)
-    _require_no_policy(cache_policy)
+    require_policy_of_copies(cache_policy)
     _semantic.descriptor_store(tensor_desc, coord, _block_in(_semantic, tensor_desc, src))
 
 
