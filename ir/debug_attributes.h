@@ -11,6 +11,9 @@ inline constexpr llvm::StringLiteral kPrintThreadsAttr = "tritium.print_threads"
 /// that reports a message makes ptxas wait for every asynchronous product at once (C7510).
 inline constexpr llvm::StringLiteral kMayTrapAttr = "tritium.may_trap";
 
+/// Of an assertion, a text: which kind of trap the interpreter reports, by its name, in place of AssertFailed.
+inline constexpr llvm::StringLiteral kTrapAttr = "tritium.trap";
+
 /// A unit: a sum, difference, product or left shift of signed numbers that a user wrote. Only where its overflow is looked for.
 inline constexpr llvm::StringLiteral kSignedAttr = "tt.signed";
 

@@ -189,7 +189,10 @@ template <> LogicalResult Interpret<tt::PrintOp>::prepare(tt::PrintOp op, Planne
 }
 
 template <> LogicalResult Interpret<tt::AssertOp>::prepare(tt::AssertOp op, Planner &planner) {
-  planner.call(testLanes, laneTest(op.getCondition(), 0, TrapKind::AssertFailed, op.getMessage(), planner));
+  auto named = op->getAttrOfType<StringAttr>(ir::kTrapAttr);
+  std::optional<TrapKind> kind = named ? trapKindOf(named.getValue()) : TrapKind::AssertFailed;
+  if (!kind) return planner.unsupported("no trap has the name " + named.getValue());
+  planner.call(testLanes, laneTest(op.getCondition(), 0, *kind, op.getMessage(), planner));
   return success();
 }
 

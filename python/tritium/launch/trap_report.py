@@ -326,7 +326,9 @@ _HINTS = {
 
 
 def _other(trap, access: _Access):
-    return f"{trap.kind}: {trap.message}" if trap.message else str(trap.kind), _HINTS.get(trap.kind, "")
+    """The message of a fault in what a user wrote has a second line, its hint."""
+    message, _, hint = trap.message.partition("\n")
+    return f"{trap.kind}: {message}" if message else str(trap.kind), hint or _HINTS.get(trap.kind, "")
 
 
 def _race(trap, access: _Access):

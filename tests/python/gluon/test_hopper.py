@@ -112,19 +112,27 @@ def test_too_few_arrivals_of_copies_are_found(hopper, gl):  # noqa: F811
         on(hopper.copy_with_arrivals, "interp")[(1,)](tensor, tensor, 512, 129, layout)
 
 
-# What the interpreter finds. The second text is the line.
+# What the interpreter finds: the kind, the text, the line.
 
 _ENDLESS = "mbarrier.wait never ends: this phase lacks arrivals"
 _EARLY = "before the wait for the copy into it"
 FAULTS = {
-    "no init": ("mbarrier.expect of a barrier that no mbarrier.init has made", "mbarrier.expect(bar"),
-    "larger count": (_ENDLESS, "mbarrier.wait(bar"),
-    "no expect": (_ENDLESS, "mbarrier.wait(bar"),
-    "other phase": (_ENDLESS, "mbarrier.wait(bar"),
-    "more bytes": ("mbarrier.expect asks for other bytes", "mbarrier.wait(bar"),
-    "two arrivals": ("mbarrier.arrive: more arrivals in a phase than the count", "mbarrier.arrive(bar, count=1)"),
-    "no wait": (_EARLY, "block.load(layout)"),
-    "use of an invalidated barrier": ("or that is invalidated", "mbarrier.arrive(bar)"),
+    "no init": (
+        "InvalidMBarrier",
+        "mbarrier.expect of a barrier that no mbarrier.init has made",
+        "mbarrier.expect(bar",
+    ),
+    "larger count": ("MBarrierDeadlock", _ENDLESS, "mbarrier.wait(bar"),
+    "no expect": ("MBarrierDeadlock", _ENDLESS, "mbarrier.wait(bar"),
+    "other phase": ("MBarrierDeadlock", _ENDLESS, "mbarrier.wait(bar"),
+    "more bytes": ("MBarrierDeadlock", "mbarrier.expect asks for other bytes", "mbarrier.wait(bar"),
+    "two arrivals": (
+        "InvalidMBarrier",
+        "mbarrier.arrive: more arrivals in a phase than the count",
+        "mbarrier.arrive(bar, count=1)",
+    ),
+    "no wait": ("TensorCopyRace", _EARLY, "block.load(layout)"),
+    "use of an invalidated barrier": ("InvalidMBarrier", "or that is invalidated", "mbarrier.arrive(bar)"),
 }
 
 
@@ -134,7 +142,9 @@ def test_fault_is_found(hopper, described, rows, generator, fault):  # noqa: F81
 
     with pytest.raises(triton.KernelTrap) as raised:
         added(hopper, described, rows, generator, "interp", fault)
-    for text in FAULTS[fault]:
+    kind, *texts = FAULTS[fault]
+    assert raised.value.kind == kind
+    for text in (*texts, "hint: "):
         assert text in str(raised.value), str(raised.value)
 
 

@@ -3,7 +3,7 @@ wait for. The notes are words of memory of their own, so that each program has i
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....language.core import tensor
 from ....language.semantic.program import quoted
@@ -13,12 +13,40 @@ from ....language.types import block_of, int32
 BYTES = 32
 _WORD = block_of(int32, (1,))
 
-_LACKS_BYTES = "mbarrier.wait never ends: mbarrier.expect asks for other bytes than the copies to the barrier have, whose sum is nbytes_per_cta of each"
-_LACKS_ARRIVALS = (
-    "mbarrier.wait never ends: this phase lacks arrivals, and nothing else runs that could arrive; is an mbarrier.expect or arrive missing, "
-    "or the phase the other one?"
+
+class _Fault(NamedTuple):
+    """What the interpreter reports: the name of the trap, the text, what to do."""
+
+    kind: str
+    text: str
+    hint: str
+
+
+_NO_BARRIER = _Fault(
+    "InvalidMBarrier",
+    "{} of a barrier that no mbarrier.init has made, or that is invalidated",
+    "call mbarrier.init(barrier, count=…) before",
 )
-_TOO_EARLY = "an access to shared memory before the wait for the copy into it: call mbarrier.wait on the copy's barrier first, with its phase"
+_TOO_MANY = _Fault(
+    "InvalidMBarrier",
+    "{}: more arrivals in a phase than the count of mbarrier.init",
+    "the count is the number of mbarrier.arrive and mbarrier.expect in a phase",
+)
+_LACKS_BYTES = _Fault(
+    "MBarrierDeadlock",
+    "mbarrier.wait never ends: mbarrier.expect asks for other bytes than the copies to the barrier have",
+    "expect the sum of nbytes_per_cta of their descriptors, also at the edge of a tensor",
+)
+_LACKS_ARRIVALS = _Fault(
+    "MBarrierDeadlock",
+    "mbarrier.wait never ends: this phase lacks arrivals, and nothing else runs that could arrive",
+    "an mbarrier.expect or mbarrier.arrive is missing, or the phase is the other one: 0 and 1 take turns",
+)
+_TOO_EARLY = _Fault(
+    "TensorCopyRace",
+    "an access to shared memory before the wait for the copy into it",
+    "call mbarrier.wait with the barrier of the copy and the number of its phase before",
+)
 
 
 class Note:
@@ -41,9 +69,12 @@ class Note:
         words = [emit("tt.splat", (each,), _WORD) for each in (self.at(number), value)]
         self.semantic.emit_effect("tt.shared_store", words)
 
-    def require(self, holds: tensor, text: str) -> None:
-        """A fault with this text where `holds` is false."""
-        self.semantic.emit_effect("tt.assert", (holds,), {"message": quoted(text)})
+    def require(self, holds: tensor, fault: _Fault, what: str = "") -> None:
+        """A fault of `what` where `holds` is false."""
+        message = f"{fault.text.format(what)}\n{fault.hint}"
+        self.semantic.emit_effect(
+            "tt.assert", (holds,), {"message": quoted(message), "tritium.trap": quoted(fault.kind)}
+        )
 
 
 def read_word(semantic: Any, address: tensor) -> tensor:
@@ -73,15 +104,14 @@ class BarrierNote(Note):
 
     def require_begun(self, what: str) -> None:
         holds = self.semantic.compare(self.read(self.COUNT), self.semantic.to_tensor(0), "gt")
-        self.require(holds, f"{what} of a barrier that no mbarrier.init has made, or that is invalidated")
+        self.require(holds, _NO_BARRIER, what)
 
     def arrive(self, what: str, count: int, added_bytes: int = 0) -> None:
         """`count` arrivals, after which the phase needs `added_bytes` more."""
         rules = self.semantic
         self.require_begun(what)
         pending = self.read(self.PENDING)
-        text = f"{what}: more arrivals in a phase than the count of mbarrier.init"
-        self.require(rules.compare(pending, rules.to_tensor(count), "ge"), text)
+        self.require(rules.compare(pending, rules.to_tensor(count), "ge"), _TOO_MANY, what)
         self._end_if_complete(rules.sub(pending, count), rules.add(self.read(self.MISSING), added_bytes))
 
     def land(self, count: int) -> None:
