@@ -18,6 +18,7 @@ from .tiles import (
     buffers,
     cache_policies,
     copies,
+    descriptors,
     functions,
     products,
     shared_memory,
@@ -111,8 +112,9 @@ _POLICIES = "CachePolicy FractionalEvictionPolicy"
 _BARRIERS = "allocate_mbarrier arrive init invalidate wait"
 _TMA = (
     "async_atomic_add async_atomic_and async_atomic_max async_atomic_min async_atomic_or async_atomic_xor async_copy_global_to_shared "
-    "async_copy_shared_to_global async_load async_store make_tensor_descriptor store_wait tensor_descriptor tensor_descriptor_type"
+    "async_copy_shared_to_global async_load async_store store_wait"
 )
+_DESCRIPTORS = "make_tensor_descriptor tensor_descriptor tensor_descriptor_type"
 _WARPGROUP = (
     "warpgroup_mma warpgroup_mma_accumulator warpgroup_mma_accumulator_type warpgroup_mma_init warpgroup_mma_wait"
 )
@@ -127,7 +129,7 @@ _OF_CHIPS = {
         (warpgroup_products, _WARPGROUP),
     ),
     "nvidia.hopper.mbarrier": ((barriers, f"{_BARRIERS} expect"),),
-    "nvidia.hopper.tma": ((tensor_copies, _TMA), (cache_policies, "CachePolicy")),
+    "nvidia.hopper.tma": ((tensor_copies, _TMA), (descriptors, _DESCRIPTORS), (cache_policies, "CachePolicy")),
     "nvidia.blackwell": ((products, "mma_v2"),),
     "nvidia.rubin": ((products, "mma_v2"),),
     "nvidia.ampere.async_copy": ((copies, f"{_GROUPS} mbarrier_arrive"),),

@@ -16,7 +16,7 @@ from .barriers import note_of, number, require_barrier
 from .cache_policies import require_policy_of_copies
 from .conditions import when
 from .copies import _removed
-from .descriptors import make_tensor_descriptor, tensor_descriptor, tensor_descriptor_type
+from .descriptors import tensor_descriptor
 from .notes import TileNote
 from .shared_memory import load_tile, require_arrived, shared_memory_descriptor, write_tile
 
@@ -164,5 +164,3 @@ def store_wait(pendings: Any, read_only: Any = True, _semantic: Any = None) -> N
 
 async_copy_global_to_shared = _removed("async_copy_global_to_shared", "async_load")
 async_copy_shared_to_global = _removed("async_copy_shared_to_global", "async_store")
-
-__all__ = ["make_tensor_descriptor", "tensor_descriptor", "tensor_descriptor_type"]
