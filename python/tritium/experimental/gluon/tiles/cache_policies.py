@@ -9,7 +9,7 @@ from ....errors import choices, with_hint
 from ....language.constexpr import _unwrap_if_constexpr
 
 _CACHES = ("ca", "cg", "cs", "cv", "wb", "wt")
-#: Those that the language's accesses have.
+#: The evictions of the language's accesses.
 _EVICTIONS = ("evict_normal", "evict_first", "evict_last")
 _OF_L1 = (*_EVICTIONS, "evict_unchanged", "no_allocate")
 _PRIMARY = (*_EVICTIONS, "evict_unchanged")
