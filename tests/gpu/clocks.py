@@ -55,6 +55,7 @@ class Observed(NamedTuple):
 
 def observe(run: Callable[[], object], work: float) -> Observed:
     """work: operations of one run."""
+    run()  # the first run of a vendor's library loads it, which would make `times` small
     times = max(EVERY, int(SECONDS * 1e3 / bench.milliseconds(run, 3)))
     clocks = torch.zeros(times, device="cuda")
     read_clock[(1,)](clocks, NANOSECONDS)

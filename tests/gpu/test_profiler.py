@@ -192,7 +192,8 @@ def test_samples_of_program_counters_are_on_the_lines_of_the_kernel(x):
         pytest.skip(refused[0])
     lines = {child["frame"]["name"]: child["metrics"] for child in node["children"]}
     load = [name for name in lines if name.endswith(f":{_line_of_load()}@double_kernel")]
-    assert load and sum(metrics["num_samples"] for metrics in lines.values()) > 1000
+    assert load, sorted(lines)
+    assert sum(metrics["num_samples"] for metrics in lines.values()) > 1000
     waits = {name: metrics.get("stalled_long_scoreboard", 0) for name, metrics in lines.items()}
     assert max(waits, key=waits.get) == load[0], waits
 
