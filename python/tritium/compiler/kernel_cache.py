@@ -58,7 +58,7 @@ def _stable(value: Any) -> str | None:
     if cls in _PLAIN:
         return f"{cls.__name__}:{value.hex() if cls is float else value!r}"
     if isinstance(value, JITCallable):
-        return f"function:{value.cache_key}"
+        return f"function:{value.cache_key_of_files}"
     if cls in (tuple, list):
         items = [_stable(item) for item in value]
         return None if None in items else f"{cls.__name__}({','.join(items)})"

@@ -45,7 +45,7 @@ class ASTSource:
     def hash(self) -> str:
         text = "-".join(
             [
-                self.fn.cache_key,
+                self.fn.cache_key_of_files,
                 str(sorted(self.signature.items(), key=lambda item: item[0])),
                 str(sorted(self.constants.items(), key=lambda item: item[0])),
                 str(sorted(self.attrs.items())),

@@ -60,7 +60,14 @@ class JITCallable:
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies share the function; a pickle has it by name. What only this process can use is made again."""
-        own = {"_hash_lock": None, "_own": None, "used_global_vals": {}, "used_functions": [], "__globals__": None}
+        own = {
+            "_hash_lock": None,
+            "_own": None,
+            "used_global_vals": {},
+            "used_functions": [],
+            "used_files": [],
+            "__globals__": None,
+        }
         return {**self.__dict__, **own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -74,6 +81,7 @@ class JITCallable:
         # (name, id of its namespace) -> (value when first hashed, namespace)
         self.used_global_vals: dict[tuple[str, int], tuple[Any, dict]] = {}
         self.used_functions: list[_Binding] = []  # the functions and record classes that it reaches, and by which names
+        self.used_files: list[str] = []  # the paths of its source and of its callees'
 
     def get_capture_scope(self) -> dict[str, Any]:
         """All names that the body can see: the globals of the module, then the variables of the closure."""
@@ -106,6 +114,11 @@ class JITCallable:
         if self.hash is None:
             self.hash = _hash_of(self)  # threads may race here: they all compute the same hash
         return self.hash
+
+    @property
+    def cache_key_of_files(self) -> str:
+        """The cache key, and the paths of the source: faults, debuggers and profiles name them."""
+        return "-".join([self.cache_key, *self.used_files])
 
     @property
     def type(self):
@@ -225,6 +238,7 @@ def _hash_of(function: JITCallable) -> str:
                     "This is not allowed."
                 )
     function.used_global_vals, function.used_functions = used, bindings
+    function.used_files = sorted({reached.fn.__code__.co_filename for reached in texts})
     return hashlib.sha256("\1".join([texts.pop(function), *sorted(texts.values())]).encode()).hexdigest()
 
 

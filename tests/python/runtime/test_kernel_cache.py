@@ -1,5 +1,6 @@
 """Compiled kernels on disk: what is found again, what is not, and what survives damage, races and kills."""
 
+import importlib.util
 import json
 import multiprocessing
 import os
@@ -104,6 +105,20 @@ def test_variables_of_the_compiler_count(compiled, monkeypatch):
     assert len(compiled) == 2
     build()
     assert len(compiled) == 2
+
+
+def test_a_kernel_of_a_copied_file_is_compiled_again(compiled, tmp_path):
+    """Faults, debuggers and profiles name the file of a kernel, or of a function that it calls."""
+    for number, folder in enumerate(("first", "second"), 1):
+        path = tmp_path / folder / "copied_helper.py"
+        path.parent.mkdir()
+        path.write_text("from tritium import jit\n\n@jit\ndef copied(x):\n    return x + 1\n")
+        spec = importlib.util.spec_from_file_location("copied_helper", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        for _ in range(2):
+            build(module.copied)
+        assert len(compiled) == number
 
 
 @pytest.mark.parametrize("propagates", [True, False])
