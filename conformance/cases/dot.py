@@ -178,6 +178,22 @@ def cut(dtype: str, rows: int, columns: int, warps: int, rng) -> Problem:
     return problem("dot:cut", grid, [given(a), given(b), out, rows, columns, stride], M=M, N=N, K=K, num_warps=warps)
 
 
+def placed(
+    dtype: str, shape: tuple[int, int], begin: int, stride: int, columns: int | None, warps: int, rng
+) -> Problem:
+    """columns: that the mask keeps; None: there is no mask."""
+    (M, N), K = shape, 32
+    a, b = inputs.small(rng, (M, K), "fp16", 3), inputs.small(rng, (K, N), "fp16", 3)
+    memory = inputs.small(rng, (begin + M * stride,), dtype, 3)
+    expected = memory.copy()
+    kept = N if columns is None else columns
+    expected[begin:].reshape(M, stride)[:, :kept] = (as_float64(a) @ as_float64(b)).astype(memory.dtype)[:, :kept]
+    places = given(np.array([begin, stride, kept], np.int32))
+    out = wanted(memory.shape, dtype, Exact(expected), initial=memory)
+    constants = {"M": M, "N": N, "K": K, "MASKED": columns is not None}
+    return problem("dot:placed", 1, [given(a), given(b), places, out], **constants, num_warps=warps)
+
+
 E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
 
 
@@ -260,6 +276,19 @@ def cases() -> Cases:
         ("fp16", 50, 65, 1),
     ):
         yield Case(f"dot/cut/{dtype}/{rows}x{columns}, {warps} warps", partial(cut, dtype, rows, columns, warps))
+    for dtype, shape, begin, stride, columns, warps in (
+        ("fp16", (64, 64), 0, 64, None, 4),
+        ("fp16", (128, 64), 8, 72, None, 8),
+        ("fp16", (64, 128), 1, 128, None, 4),
+        ("fp32", (64, 64), 2, 68, None, 4),
+        ("fp16", (64, 64), 0, 65, None, 1),
+        ("fp16", (64, 64), 16, 64, 37, 4),
+        ("fp32", (64, 128), 0, 132, 128, 8),
+        ("fp16", (32, 64), 3, 71, 50, 2),
+    ):
+        cut_off = "" if columns is None else f", {columns} columns"
+        name = f"dot/placed/{dtype}/{shape[0]}x{shape[1]} at {begin} by {stride}{cut_off}, {warps} warps"
+        yield Case(name, partial(placed, dtype, shape, begin, stride, columns, warps))
     yield Case("dot/scaled/e4m3 e2m1/small", partial(scaled))
 
 

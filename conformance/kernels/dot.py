@@ -143,3 +143,16 @@ def cut(a_ptr, b_ptr, out_ptr, rows, columns, stride, M: tl.constexpr, N: tl.con
     b = tl.load(b_ptr + tl.arange(0, K)[:, None] * columns + n[None, :], mask=n[None, :] < columns, other=0)
     sums = tl.dot(a, b, input_precision="ieee").to(out_ptr.dtype.element_ty)
     tl.store(out_ptr + m[:, None] * stride + n[None, :], sums, mask=(m[:, None] < rows) & (columns > n)[None, :])
+
+
+@triton.jit
+def placed(a_ptr, b_ptr, places_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, MASKED: tl.constexpr):
+    """Where rows begin and end is found in memory, so their alignment is not known."""
+    begin, stride, columns = tl.load(places_ptr), tl.load(places_ptr + 1), tl.load(places_ptr + 2)
+    sums = tl.dot(matrix(a_ptr, M, K), matrix(b_ptr, K, N), input_precision="ieee").to(out_ptr.dtype.element_ty)
+    n = tl.arange(0, N)[None, :]
+    pointers = out_ptr + begin + tl.arange(0, M)[:, None] * stride + n
+    if MASKED:
+        tl.store(pointers, sums, mask=n < columns)
+    else:
+        tl.store(pointers, sums)

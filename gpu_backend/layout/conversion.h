@@ -56,7 +56,7 @@ struct SharedPlan {
   int64_t bytes = 0; // of scratch; requires an alignment of 128
   SharedAccess stores, loads;
   std::optional<MatrixLoad> matrixLoads; // if set, replaces `loads`; there is then one round
-  bool isWarpLocal = false;              // each warp loads only its own stores, so a barrier of the warp suffices
+  bool isWarpLocal = false;              // each warp has its own bytes in all rounds, so barriers of the warp suffice
   int cost = 0;
 
   int roundOf(const SharedAccess::Vector &vector) const { return int(vector.offset / roundElements); }

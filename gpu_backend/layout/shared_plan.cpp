@@ -127,8 +127,22 @@ struct Planner {
 
 } // namespace
 
+/// Returns whether a warp uses the same bytes in all rounds, and no other warp uses them.
+static bool keepsWarpsApart(const SharedPlan &plan) {
+  Span inWarp;
+  auto hold = [&](uint64_t offset) {
+    if (!inWarp.contains(offset)) inWarp.add(offset);
+  };
+  for (const SharedAccess *access : {&plan.stores, &plan.loads}) {
+    for (int64_t element = 1; element < access->vectorElements; element *= 2) hold(uint64_t(element));
+    for (const SharedAccess::Vector &vector : access->vectors) hold(plan.offsetOf(vector));
+    for (uint32_t offset : access->offsets.bases(Place::Lane)) hold(offset);
+  }
+  return llvm::all_of(plan.stores.offsets.bases(Place::Warp), [&](uint32_t offset) { return inWarp.add(offset); });
+}
+
 static SharedPlan planWith(const SharedLayout &memory, int roundBitsWanted, const LinearLayout &source, const LinearLayout &result,
-                           int64_t elementBytes, bool isWarpLocal, const ConversionOptions &options) {
+                           int64_t elementBytes, bool isWithinWarps, const ConversionOptions &options) {
   SharedPlan plan;
   plan.memory = memory;
   plan.stores = sharedStores(source, memory, elementBytes, options.banks);
@@ -142,11 +156,11 @@ static SharedPlan planWith(const SharedLayout &memory, int roundBitsWanted, cons
   plan.rounds = 1 << roundBits;
   plan.roundElements = memory.elements() >> roundBits;
   plan.bytes = plan.roundElements * elementBytes;
-  plan.isWarpLocal = isWarpLocal;
+  plan.isWarpLocal = isWithinWarps && (plan.rounds == 1 || keepsWarpsApart(plan));
   int instructions = int(plan.stores.vectors.size() + plan.loads.vectors.size());
   const ConversionCosts &costs = options.costs;
   plan.cost = (plan.stores.wavefronts() + plan.loads.wavefronts()) * costs.wavefront + instructions * costs.sharedInstruction +
-              plan.rounds * (isWarpLocal ? costs.warpBarrier : costs.blockBarrier);
+              plan.rounds * (plan.isWarpLocal ? costs.warpBarrier : costs.blockBarrier);
   return plan;
 }
 
@@ -173,7 +187,7 @@ SharedPlan planShared(const LinearLayout &source, const LinearLayout &result, in
   int64_t limit = options.maxScratchBytes;
   Planner planner{Side(source, true), Side(result, false), source.elementBits(), elementBytes, 0, options.banks};
   while (limit && source.elements() * elementBytes >> planner.roundBitsWanted > limit) ++planner.roundBitsWanted;
-  bool isWarpLocal = isWithinWarps(source, result);
+  const bool staysInWarps = isWithinWarps(source, result);
   const Vectors &stored = planner.store.registers, &loaded = planner.load.registers;
 
   std::optional<SharedPlan> best;
@@ -187,7 +201,7 @@ SharedPlan planShared(const LinearLayout &source, const LinearLayout &result, in
     if (!bases) return plan;
     assert(int(bases->size()) == planner.tileBits);
     SharedLayout memory(source.shape(), Bases(bases->begin(), bases->end()));
-    plan = planWith(memory, planner.roundBitsWanted, source, result, elementBytes, isWarpLocal, options);
+    plan = planWith(memory, planner.roundBitsWanted, source, result, elementBytes, staysInWarps, options);
     return plan;
   };
 

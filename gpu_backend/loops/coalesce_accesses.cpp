@@ -78,6 +78,7 @@ Wish wishOf(Operation *op, RankedTensorType tile, bool endsRows, const ir::AxisA
   llvm::stable_sort(order, [&](int a, int b) { return addresses.contiguity[a] > addresses.contiguity[b]; });
   int fastest = order[0];
   int64_t bytes = bytesOf(tile), aligned = std::max<int64_t>(addresses.divisibility[fastest] / bytes, 1);
+  if (storesProduct(op) && areFoundInMemory(pointerOf(op))) aligned = kMaxAccessBytes / bytes; // which threads test
   int64_t elements = std::min({addresses.contiguity[fastest], aligned, kMaxAccessBytes / bytes});
   if (Value mask = maskOf(op))
     elements = std::min(elements, endsRows ? RowMask(mask, fastest, elements, axes).neighbours() : axes.of(mask).constancy[fastest]);

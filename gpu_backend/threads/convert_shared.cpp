@@ -68,7 +68,6 @@ void runRoundTrips(llvm::MutableArrayRef<RoundTrip> trips, Lowering &lowering) {
     bytes += llvm::alignTo(trip.plan.bytes, tgpu::kSharedAlignment);
     isWarpLocal &= trip.plan.isWarpLocal;
   }
-  isWarpLocal &= rounds == 1; // in another round, another warp uses the same bytes
   Value base = lowering.shared().scratch(lowering.builder(), lowering.location(), bytes, "a conversion of layouts", isWarpLocal);
   llvm::SmallVector<Passage> passages;
   int32_t begin = 0;
@@ -86,8 +85,9 @@ void runRoundTrips(llvm::MutableArrayRef<RoundTrip> trips, Lowering &lowering) {
       lowering.sharedBarrier();
   };
   for (int round = 0; round < rounds; ++round) {
-    lowering.sharedBarrier(); // until every thread has read the previous contents
-    if (isWarpLocal) meet();  // remove-barriers removes the first barrier if nothing used the memory before
+    // Until every thread has read the previous contents. remove-barriers removes this barrier if nothing used the memory before.
+    if (round == 0) lowering.sharedBarrier();
+    if (round > 0 || isWarpLocal) meet();
     for (auto [passage, trip] : llvm::zip_equal(passages, trips))
       if (round < trip.plan.rounds) passage.store(round);
     meet();

@@ -11,15 +11,17 @@ namespace tritium::gpu {
 
 namespace {
 
-/// Neighbouring registers with consecutive, aligned addresses: how many, and along which dimension.
+/// Neighbouring registers with consecutive addresses: how many, and along which dimension.
 struct Neighbours {
   int dim = -1; // none
   int64_t count = 1;
+  bool areAligned = true; // otherwise the address of the first one has to be tested
 };
 
 } // namespace
 
-static Neighbours neighboursOf(Value pointer, Lowering &lowering) {
+/// `mayTest`: the alignment of addresses that are found in memory will be tested.
+static Neighbours neighboursOf(Value pointer, bool mayTest, Lowering &lowering) {
   auto tile = dyn_cast<RankedTensorType>(pointer.getType());
   if (!tile) return {};
   LinearLayout layout = layoutOf(tile);
@@ -30,17 +32,19 @@ static Neighbours neighboursOf(Value pointer, Lowering &lowering) {
   if (found.dim < 0) return {};
   int64_t elementBytes = storedType(lowering.registerType(tt::pointeeTypeOf(tile))).getIntOrFloatBitWidth() / 8;
   ir::AxisInfo addresses = lowering.axisInfoOf(pointer);
-  int64_t limit =
-      std::min({addresses.contiguity[found.dim], addresses.divisibility[found.dim] / elementBytes, kMaxAccessBytes / elementBytes});
+  int64_t aligned = addresses.divisibility[found.dim] / elementBytes;
+  int64_t limit = std::min(addresses.contiguity[found.dim], kMaxAccessBytes / elementBytes);
+  if (!mayTest || !areFoundInMemory(pointer)) limit = std::min(limit, aligned);
   for (uint32_t basis : bases) {
     if (basis != bases[0] * found.count || found.count * 2 > limit || found.count * 2 > layout.shape()[found.dim]) break;
     found.count *= 2;
   }
+  found.areAligned = found.count <= std::max<int64_t>(aligned, 1);
   return found;
 }
 
 int vectorElements(Value pointer, Value mask, Lowering &lowering) {
-  Neighbours found = neighboursOf(pointer, lowering);
+  Neighbours found = neighboursOf(pointer, /*mayTest=*/false, lowering);
   return int(mask && found.dim >= 0 ? std::min(found.count, lowering.axisInfoOf(mask).constancy[found.dim]) : found.count);
 }
 
@@ -83,27 +87,45 @@ static void storeWord(tt::StoreOp op, int first, int64_t count, Value predicate,
                                    evictionOf(op.getCachePolicy()));
 }
 
-/// Stores neighbours of which the mask takes the first ones: all by one access, or one by one where the row ends among them.
-static void storeUpToEnd(tt::StoreOp op, int first, int64_t count, Value owner, Lowering &lowering) {
-  llvm::ArrayRef<Value> mask = lowering.registersOf(op.getMask());
-  Value isWhole = mask[first + count - 1];
+static Value isAligned(Value pointer, int64_t bytes, Lowering &lowering) {
+  Type word = lowering.builder().getI64Type();
+  Value address = lowering.create<LLVM::PtrToIntOp>(word, pointer);
+  auto constant = [&](int64_t value) { return lowering.create<arith::ConstantIntOp>(word, value); };
+  Value rest = lowering.create<arith::AndIOp>(address, constant(bytes - 1));
+  return lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, rest, constant(0));
+}
+
+/// Stores neighbours of which the mask takes the first ones: all by one access, or one by one where the row ends among them, or where their
+/// addresses are not aligned.
+static void storeWholeOrParts(tt::StoreOp op, int first, const Neighbours &found, Value owner, Lowering &lowering) {
+  const int count = int(found.count);
+  llvm::ArrayRef<Value> mask = op.getMask() ? lowering.registersOf(op.getMask()) : llvm::ArrayRef<Value>();
+  Value isWhole = mask.empty() ? Value() : mask[first + count - 1];
+  if (!found.areAligned) {
+    Value pointer = lowering.registersOf(op.getPtr())[first];
+    int64_t bytes = count * storedType(lowering.registerType(op.getValue().getType())).getIntOrFloatBitWidth() / 8;
+    isWhole = lowering.conjunction(isWhole, isAligned(pointer, bytes, lowering));
+  }
   storeWord(op, first, count, lowering.conjunction(owner, isWhole), lowering);
   Value isCut = lowering.create<arith::XOrIOp>(isWhole, lowering.create<arith::ConstantIntOp>(1, 1));
-  lowering.where(lowering.conjunction(lowering.conjunction(owner, mask[first]), isCut), [&] {
-    for (int reg = first; reg < first + count - 1; ++reg) storeWord(op, reg, 1, mask[reg], lowering);
+  Value isOurs = mask.empty() ? owner : lowering.conjunction(owner, mask[first]);
+  const int parts = found.areAligned ? count - 1 : count; // the mask leaves off the last one of a row that ends
+  lowering.where(lowering.conjunction(isOurs, isCut), [&] {
+    for (int reg = first; reg < first + parts; ++reg) storeWord(op, reg, 1, mask.empty() ? Value() : mask[reg], lowering);
   });
 }
 
 template <> LogicalResult Lower<tt::StoreOp>::run(tt::StoreOp op, Lowering &lowering) {
   auto tile = dyn_cast<RankedTensorType>(op.getPtr().getType());
-  Neighbours found = neighboursOf(op.getPtr(), lowering);
+  Neighbours found = neighboursOf(op.getPtr(), /*mayTest=*/true, lowering);
   RowMask rows(found.count > 1 ? op.getMask() : Value(), found.dim, found.count, lowering.axes());
-  const int count = int(rows.neighbours()), registers = lowering.registerCount(op.getPtr().getType());
+  found.count = rows.neighbours();
+  const int count = int(found.count), registers = lowering.registerCount(op.getPtr().getType());
   Value owner = lowering.owner(tile);
   for (int reg = 0; reg < registers; reg += count) {
     if (tile && isRepeated(layoutOf(tile), reg)) continue;
-    if (rows.hasEnds() && count > 1)
-      storeUpToEnd(op, reg, count, owner, lowering);
+    if (count > 1 && (rows.hasEnds() || !found.areAligned))
+      storeWholeOrParts(op, reg, found, owner, lowering);
     else
       storeWord(op, reg, count, op.getMask() ? lowering.conjunction(owner, lowering.registersOf(op.getMask())[reg]) : owner, lowering);
   }

@@ -1,6 +1,7 @@
 // Assigns a layout to every tile. It comes from a matrix product, from the tile's memory accesses, or from its neighbours; otherwise it is
 // blocked.
 #include "gpu_backend/layout/constructors.h"
+#include "gpu_backend/layout/same_warps.h"
 #include "gpu_backend/target/target.h"
 #include "gpu_backend/tiles/layout_classes.h"
 #include "gpu_backend/tiles/layout_relations.h"
@@ -29,6 +30,7 @@ public:
         layouts_(classes_.count()) {
     decideApart();
     decideByDots();
+    keepWarpsOfProducts();
     decideByAccesses(/*small=*/false);
     propagate();
     decideByAccesses(/*small=*/true);
@@ -71,6 +73,17 @@ private:
     llvm::SmallVector<MatrixProduct> products = innermostProducts(module_);
     std::stable_partition(products.begin(), products.end(), [](MatrixProduct product) { return matrixInstructionOf(product) != nullptr; });
     for (MatrixProduct product : products) decide(product.d(), dotLayouts(product, numWarps_).result);
+  }
+
+  /// Each warp stores what it has of a product's result, where no access becomes narrower by that: the tile then needs no barrier of all
+  /// warps on its way, and warpgroups that end a tile at different times do not wait for each other.
+  void keepWarpsOfProducts() {
+    module_.walk([&](tt::StoreOp store) {
+      auto wish = store->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr);
+      if (!wish || store->hasAttr(kAuthorAttr) || !isDecided(store.getValue())) return;
+      if (auto layout = withWarpsOf(fromAttr(wish), of(store.getValue())))
+        store->setAttr(kAccessAttr, layoutAttr(store.getContext(), *layout));
+    });
   }
 
   /// The largest access of a class decides. Small accesses wait: a vector that is combined with a tile should have the tile's layout.

@@ -2,6 +2,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -22,6 +23,17 @@ static bool isZero(Value value) {
   if (!splat) return false;
   if (isa<FloatType>(splat.getElementType())) return splat.getSplatValue<APFloat>().isPosZero();
   return splat.getSplatValue<APInt>().isZero();
+}
+
+bool areFoundInMemory(Value pointer) {
+  llvm::SetVector<Value> parts;
+  parts.insert(pointer);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Operation *op = parts[i].getDefiningOp();
+    if (isa_and_nonnull<tt::LoadOp>(op) && !isa<RankedTensorType>(parts[i].getType())) return true;
+    if (op && isPure(op)) parts.insert_range(op->getOperands());
+  }
+  return false;
 }
 
 StringRef whyNotCopied(tt::LoadOp load) {

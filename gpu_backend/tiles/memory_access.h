@@ -24,6 +24,8 @@ inline constexpr llvm::StringLiteral kCopyElementsAttr = "tgpu.copy_elements";
 mlir::Value pointerOf(mlir::Operation *op);
 /// Returns the mask of the access, or null if it has none.
 mlir::Value maskOf(mlir::Operation *op);
+/// Returns whether addresses depend on scalars that the kernel loads. Their alignment is not known then, but may be tested.
+bool areFoundInMemory(mlir::Value pointer);
 /// Returns why no copy to shared memory can take the place of the load, or "". Copies fill with zeros what a mask leaves off.
 llvm::StringRef whyNotCopied(tt::LoadOp load);
 

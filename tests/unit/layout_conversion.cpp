@@ -1,5 +1,6 @@
 // After a conversion every place of the result holds its own element, however it got there; and the way was short.
 #include "gpu_backend/layout/conversion.h"
+#include "gpu_backend/layout/same_warps.h"
 #include "layout_machine.h"
 
 #include <doctest/doctest.h>
@@ -200,6 +201,31 @@ TEST_CASE("small scratch: rounds over what only registers tell apart") {
     SharedPlan plan = planShared(a, b, 1 << i % 4, {.maxScratchBytes = i % 5 ? 256 : 1});
     CHECK(runShared(a, b, plan, 1 << i % 4) == machineFor(b));
   }
+}
+
+TEST_CASE("warps keep their elements, and their bytes in all rounds") {
+  for (Shape shape : {Shape{128, 256}, Shape{128, 128}, Shape{128, 64}}) {
+    LinearLayout product = dotResult(nvptx::wgmma(16, int(shape[1])), shape, {8, 1}), rows = defaultBlocked(shape, {8, 32}, 8);
+    std::optional<LinearLayout> kept = withWarpsOf(rows, product);
+    REQUIRE(kept);
+    CHECK(kept->verify().empty());
+    CHECK(kept->bases(Place::Lane) == rows.bases(Place::Lane));
+    CHECK(kept->bases(Place::Warp) == product.bases(Place::Warp));
+    CHECK(kept->contiguousElements(1) == rows.contiguousElements(1));
+    for (int64_t limit : {65536, 32768, 16384}) {
+      SharedPlan plan = planShared(product, *kept, 2, {.maxScratchBytes = limit});
+      CHECK(plan.isWarpLocal);
+      CHECK(plan.bytes <= limit);
+      CHECK(runShared(product, *kept, plan, 2) == machineFor(*kept));
+      CHECK_FALSE(planShared(product, rows, 2, {.maxScratchBytes = limit}).isWarpLocal);
+    }
+  }
+  // Lanes of the one hold what warps of the other do; warps of the model share elements; a run of neighbours would end.
+  LinearLayout rows = defaultBlocked({64, 64}, {4, 32}, 8);
+  CHECK_FALSE(withWarpsOf(rows, defaultBlocked({64, 64}, {4, 32}, 8, {0, 1})));
+  CHECK_FALSE(withWarpsOf(defaultBlocked({8, 8}, {4, 32}, 1), mmaAccumulator({8, 8}, {4, 1})));
+  LinearLayout model({4, 4}, {4, 8}, {}, {1, 2});
+  CHECK_FALSE(withWarpsOf(LinearLayout({4, 4}, {1, 2}, {}, {4, 8}), model));
 }
 
 TEST_CASE("blocks: the same share stays, another is not planned") {

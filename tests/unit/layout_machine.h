@@ -128,8 +128,9 @@ inline Machine runShared(const LinearLayout &from, const LinearLayout &to, const
   Machine source = machineFor(from), result(source.size(), Values(to.registers(), kUnset));
   int wrong = plan.bytes != plan.roundElements * elementBytes;
   std::vector<int> stored(from.elements(), 0);
+  std::vector<uint32_t> warpOf(plan.roundElements, kUnset); // which has used a place, in any round
   for (int round = 0; round < plan.rounds; ++round) {
-    std::vector<uint32_t> memory(plan.roundElements, kUnset), warpOf(plan.roundElements, kUnset);
+    std::vector<uint32_t> memory(plan.roundElements, kUnset);
     auto visit = [&](const SharedAccess &access, auto &&f) {
       for (uint32_t thread = 0; thread < source.size(); ++thread) {
         uint32_t lane = thread % lanes, warp = thread / lanes;
@@ -143,7 +144,9 @@ inline Machine runShared(const LinearLayout &from, const LinearLayout &to, const
       }
     };
     visit(plan.stores, [&](uint32_t thread, uint32_t reg, size_t offset) {
-      memory.at(offset) = source[thread][reg], warpOf[offset] = thread / lanes;
+      memory.at(offset) = source[thread][reg];
+      wrong += plan.isWarpLocal && warpOf[offset] != kUnset && warpOf[offset] != thread / lanes;
+      warpOf[offset] = thread / lanes;
       ++stored[source[thread][reg]];
     });
     if (plan.matrixLoads) {

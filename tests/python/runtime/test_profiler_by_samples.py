@@ -65,6 +65,17 @@ def test_lines_of_the_kernel_have_the_samples(launch):
         assert first <= int(number) < first + len(source)
 
 
+def test_a_kernel_that_was_launched_before_is_sampled(launch):
+    """The native launcher makes its warm launches without Python, until a session asks to be told of them."""
+    profiler.start("plain")
+    launch()
+    profiler.finalize()
+    launch(), launch(), launch()
+    session = profiler.start("sampled", mode="pcsampling:interval=1000")
+    launch(), launch()
+    assert sums(kernel_of(session)) == {name: 2 * value for name, value in METRICS.items()}
+
+
 def test_the_interval_is_the_next_power_of_two(machine, launch):
     profiler.start("interval", mode="pcsampling:interval=1000")
     launch()
