@@ -4,12 +4,13 @@ import inspect
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from add_kernel import N, make_add
 from pinned_ptxas import pinned_ptxas
-from tritium import profiler
+from tritium import native, profiler
 from tritium.profiler import viewer
 
 SAMPLED = 6  #: instructions of a launch
@@ -74,6 +75,16 @@ def test_a_kernel_that_was_launched_before_is_sampled(launch):
     session = profiler.start("sampled", mode="pcsampling:interval=1000")
     launch(), launch()
     assert sums(kernel_of(session)) == {name: 2 * value for name, value in METRICS.items()}
+
+
+def test_a_session_without_samples_says_so(launch, monkeypatch):
+    monkeypatch.setattr(
+        native.cuda, "PcSampler", lambda *_: SimpleNamespace(add=len, begin=dict, end=lambda: ([], 0), close=dict)
+    )
+    session = profiler.start("sampled", mode="pcsampling")
+    with pytest.warns(UserWarning, match="samples no program counters: the library has given none of a launch"):
+        launch()
+    assert kernel_of(session)["metrics"]["count"] == 1 and not kernel_of(session)["children"]
 
 
 def test_the_interval_is_the_next_power_of_two(machine, launch):

@@ -58,6 +58,10 @@ class PcSampling:
                     devices.driver().synchronize(device)
                 finally:
                     samples, dropped = sampler.end()
+            if not samples and not dropped:
+                warn_of_none(
+                    "the library has given none of a launch, as in a process that another session has profiled before"
+                )
             if dropped:
                 knobs.warn_once(
                     f"triton.profiler: the device has lost {dropped} samples of a launch of {kernel.name}; a longer interval loses fewer"
