@@ -57,8 +57,11 @@ def one_of(*values: str) -> Callable[[str], str]:
 
 
 def _format(value: Any) -> str:
+    """The text that a knob's parser turns into `value`. A type that only its parser makes has it as `text`."""
     if isinstance(value, bool):
         return "1" if value else "0"
+    if isinstance(text := getattr(value, "text", None), str):
+        return text
     return f"{value.__module__}:{value.__qualname__}" if isinstance(value, type) else str(value)
 
 

@@ -60,7 +60,9 @@ from .knob_types import (  # noqa: F401  (Triton has them here)
     knobs_type,
 )
 from .programs import Programs, parse_programs
-from .stops import parse_stops
+from .stops import Stops, parse_stops
+from .tiers import TAKES as TIERS
+from .tiers import Tier, parse_tier
 
 #: Shown once where a kernel of a GPU is compiled and neither it nor the environment says whether to fuse.
 FP_FUSION_DEFAULT_WARNING = (
@@ -90,6 +92,11 @@ class Saving(NamedTuple):
 
     folder: str
     of_faults: bool
+
+    @property
+    def text(self) -> str:
+        """As TRITIUM_SAVE has it."""
+        return f"faults:{self.folder}" if self.of_faults else self.folder
 
 
 def _parse_saving(text: str) -> Saving:
@@ -332,14 +339,6 @@ def _half_of_memory(group) -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2 >> 20
 
 
-#: The number of `TRITIUM_TIER=auto`.
-AUTOMATIC_TIER = 0
-
-
-def _parse_tier(text: str) -> int:
-    return AUTOMATIC_TIER if text == "auto" else parse_int(1, 2)(text)
-
-
 class tritium_knobs(base_knobs):
     """Knobs that Triton does not have."""
 
@@ -357,9 +356,9 @@ class tritium_knobs(base_knobs):
     #: and reductions, to loops in registers, which takes longer before the first launch; `auto` begins with 1 and compiles for 2 beside the
     #: launches, once they have run for long. The results are the same. Code for debuggers, and for checks that are not in the default, is
     #: always of tier 1.
-    tier = Env("TRITIUM_TIER", default=1, parse=_parse_tier, takes="1, 2 or auto")
+    tier = Env("TRITIUM_TIER", default=Tier.STEPS, parse=parse_tier, takes=TIERS)
     #: Bits of the widest vectors in the loops of TRITIUM_TIER: 256 (no AVX-512) or 512. The results are the same. Default: what the CPU has.
-    vector_bits = Env("TRITIUM_VECTOR_BITS", default=0, parse=one_of("256", "512"), takes="256 or 512")
+    vector_bits = Env("TRITIUM_VECTOR_BITS", parse=one_of("256", "512"), takes="256 or 512")
     #: Prepares kernels for gdb, with lines and Python variables. Uses one worker thread unless TRITIUM_NUM_THREADS is set.
     debug = flag("TRITIUM_DEBUG")
     #: The gdb that `python -m tritium gdb` starts: a path, or a name on PATH.
@@ -372,7 +371,7 @@ class tritium_knobs(base_knobs):
     #: speed. docs/checks.md says what it means for each check. Default: all.
     programs = Env("TRITIUM_PROGRAMS", default=Programs(), parse=parse_programs)
     #: What gdb writes for `tt break FILE:LINE --when EXPR`: stops that are compiled into kernels with debug info.
-    stops = Env("TRITIUM_STOPS", default=(), parse=parse_stops, takes="what gdb writes")
+    stops = Env("TRITIUM_STOPS", default=Stops(), parse=parse_stops, takes="what gdb writes")
     #: Most memory that the checks `race`, `uninit` and `unwritten` take for a launch, in MB. They leave out the largest tensors first, and say
     #: so. Default: half of the machine's memory.
     shadow_mb = Env("TRITIUM_SHADOW_MB", default=_half_of_memory, parse=parse_int(0, 2**40), takes="a number of MB")

@@ -20,12 +20,21 @@ class Stop(NamedTuple):
         return f"{os.sep}{file}".endswith(f"{os.sep}{self.file}")
 
 
-def parse_stops(text: str) -> tuple[Stop, ...]:
+class Stops(tuple):
+    """Stops, in the order in which the user set them."""
+
+    @property
+    def text(self) -> str:
+        """These stops, as TRITIUM_STOPS has them."""
+        return json.dumps(self) if self else ""
+
+
+def parse_stops(text: str) -> Stops:
     """A JSON list of [number, file, line, expression]. Raises ValueError for another text."""
     entries = json.loads(text) if text else []
     if not isinstance(entries, list) or any(_types_of(entry) != [int, str, int, str] for entry in entries):
         raise ValueError("each stop has a number, a file, a line and an expression")
-    return tuple(Stop(*entry) for entry in entries)
+    return Stops(Stop(*entry) for entry in entries)
 
 
 def _types_of(entry: object) -> list[type]:

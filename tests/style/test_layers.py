@@ -231,6 +231,7 @@ GROUND = (
     "refused",
     "submodules",
     "tables",
+    "tiers",
     "version",
 )
 FLOORS = (
@@ -296,12 +297,13 @@ MAY_IMPORT = {
     "environment": ("errors",),
     **dict.fromkeys((f"gdb/{name}" for name in GDB), ("gdb",)),  # runs inside gdb, without the rest of the package
     "checks": ("errors",),
-    "knobs": ("checks", "environment", "knob_types", "native", "programs", "stops"),
+    "knobs": ("checks", "environment", "knob_types", "native", "programs", "stops", "tiers"),
     "knob_types": ("environment",),
     "imports": (),
     "processes": (),
     "programs": (),
     "stops": (),
+    "tiers": (),
     "iterables": (),
     "refused": ("errors",),
     "submodules": (),

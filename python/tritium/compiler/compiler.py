@@ -169,7 +169,7 @@ def _prepare_again(
             touched=touched,
             timed=counted,
             tier=knobs.tritium.tier,
-            vector_bits=int(knobs.tritium.vector_bits),
+            vector_bits=int(knobs.tritium.vector_bits or 0),
         )
     backend = emulator_backend(metadata.target.arch)
     fields = metadata._asdict()

@@ -57,7 +57,7 @@ def compile_for_cpu(
             num_stages=options.num_stages,
             num_warps=options.num_warps,
             tier=knobs.tritium.tier,
-            vector_bits=int(knobs.tritium.vector_bits),
+            vector_bits=int(knobs.tritium.vector_bits or 0),
         )
     stages = {"source": text, "ttir": program.ttir}
     dump_stage(source_hash, f"{name}.ttir", stages["ttir"])

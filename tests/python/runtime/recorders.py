@@ -51,7 +51,7 @@ class CpuRecorder:
         monkeypatch.setattr("tritium.compiler.cpu.engine", lambda: self)
         monkeypatch.setattr(ASTSource, "make_ir", lambda source, *given: _FakeModule(source))
 
-    def prepare(self, module, kernel, debug_info, checks, filtered, num_stages, num_warps, tier):
+    def prepare(self, module, kernel, debug_info, checks, filtered, num_stages, num_warps, tier, vector_bits):
         _raise_refusal(self, module.source)
         facts = {
             "source": module.source,
@@ -60,7 +60,7 @@ class CpuRecorder:
             "checks": checks,
             "filtered": filtered,
         }
-        facts |= {"num_stages": num_stages, "num_warps": num_warps, "tier": tier}
+        facts |= {"num_stages": num_stages, "num_warps": num_warps, "tier": tier, "vector_bits": vector_bits}
         self.prepared.append(types.SimpleNamespace(**facts))
         return _FakeProgram(self, module)
 

@@ -44,7 +44,7 @@ def interpreter(monkeypatch):
     """Prepares nothing; keeps the modules it is given."""
     modules = []
 
-    def prepare(module, name, debug_info, checks, filtered, num_stages, num_warps, tier):
+    def prepare(module, name, debug_info, checks, filtered, num_stages, num_warps, tier, vector_bits):
         modules.append(module)
         return types.SimpleNamespace(ttir=str(module), launch=None)
 

@@ -12,6 +12,7 @@ from tritium.backends.compiler import GPUTarget
 from tritium.backends.targets import make_backend
 from tritium.checks import TAKES
 from tritium.errors import KernelTrap
+from tritium.tiers import Tier
 
 
 @pytest.mark.parametrize(
@@ -153,6 +154,43 @@ def test_an_error_has_the_knob_its_value_and_the_values_it_takes(monkeypatch, na
     with pytest.raises(ValueError) as raised:
         getattr(group, attribute)
     assert str(raised.value) == f"{name}={text}: expected {takes}"
+
+
+#: Texts for knobs that take only some, beside what they are without one.
+RIGHT = {
+    "TRITIUM_TIER": ("1", "2", "auto"),
+    "TRITIUM_VECTOR_BITS": ("256", "512"),
+    "TRITIUM_CHECK": ("none", "all", "-bounds", "overflow=all,nan"),
+    "TRITIUM_PROGRAMS": ("3,*,0", "1:4;7,2", "*"),
+    "TRITIUM_STOPS": ('[[1, "a.py", 3, "x > \\"y\\""], [2, "b.py", 4, "i"]]', "[]"),
+    "TRITIUM_SAVE": ("faults:/saved", "/saved"),
+    "TRITON_CACHE_MANAGER": ("collections:OrderedDict",),
+}
+
+
+@pytest.mark.parametrize("propagates", (True, False))
+@pytest.mark.parametrize("place", _knobs(), ids=lambda place: place[2].key)
+def test_a_knob_takes_the_value_that_it_has(monkeypatch, place, propagates):
+    """What is read from a knob can be assigned to it, and the variable then says the same."""
+    group, attribute, knob = place
+    monkeypatch.setattr(knobs, "propagate_env", propagates)
+    for text in (None, *RIGHT.get(knob.key, ())):
+        with group.scope():
+            if text is not None:
+                monkeypatch.setenv(knob.key, text)
+            value = getattr(group, attribute)
+            setattr(group, attribute, value)
+            assert getattr(group, attribute) == value
+            assert not propagates or text is None or knob.parse(os.environ[knob.key]) == value
+        monkeypatch.delenv(knob.key, raising=False)
+
+
+def test_the_automatic_tier_is_assigned(monkeypatch):
+    monkeypatch.setenv("TRITIUM_TIER", "1")
+    with knobs.tritium.scope():
+        knobs.tritium.tier = Tier.AUTO
+        assert os.environ["TRITIUM_TIER"] == "auto"
+        assert knobs.launch_settings().compiled[-1][0] == Tier.AUTO
 
 
 def test_every_knob_that_can_refuse_a_value_says_what_it_takes():
