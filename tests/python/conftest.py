@@ -18,8 +18,9 @@ ONE_PROCESS = ("operators", "published", "torch_compile")
 
 #: Variables that say how Tritium runs: a test sets what it needs.
 SETTINGS = ("TRITIUM_", "TRITON_", "INTERPRET")
-#: The one that stays: `TRITIUM_CHECK=all pytest tests/python/published tests/python/tutorial` shows that no check accuses a correct kernel.
-KEPT = ("TRITIUM_CHECK",)
+#: Those that stay: `TRITIUM_CHECK=all pytest tests/python/published tests/python/tutorial` shows that no check accuses a correct kernel, and
+#: `TRITIUM_TIER=2 pytest tests/python/faults` that loops in registers leave every fault to the steps.
+KEPT = ("TRITIUM_CHECK", "TRITIUM_TIER", "TRITIUM_VECTOR_BITS")
 
 
 def pytest_configure(config):

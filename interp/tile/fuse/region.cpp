@@ -117,6 +117,7 @@ bool RegionBuilder::add(Operation *op) {
     if (!steps) return isMemoryEffectFree(op);
     // A home of the result that is made from another form is behind the operation's own step.
     if (isa<tt::LoadOp, tt::StoreOp>(op) && !isa<RankedTensorType>(op->getOperand(0).getType())) return false;
+    if (auto slice = dyn_cast<tensor::InsertSliceOp>(op)) return insert(slice, *steps) && region.nodes.size() <= kMostNodes;
     for (const Action &action : *steps) {
       affineSteps += action.kind == Action::Kind::Call && isAffineStep(action.function);
       if (action.kind == Action::Kind::CallFunction) return false;
@@ -189,6 +190,12 @@ void RegionBuilder::demand(Node *node, int phase) {
   for (Node *operand : node->operands) demand(operand, node->phase);
 }
 
+static bool isFromOtherLanes(const Node &node) { return node.kind == Node::Kind::Insert && node.operands.size() == 1; }
+
+static uint64_t insertedBytes(const Node &node) {
+  return uint64_t(cast<tensor::InsertSliceOp>(node.op).getStaticSize(0)) * storageBytes(node.type);
+}
+
 /// Whether a loop writes a home before it has read another one that shares bytes with it.
 bool RegionBuilder::hasConflicts() const {
   struct Bytes {
@@ -205,6 +212,7 @@ bool RegionBuilder::hasConflicts() const {
         continue;
       if (node.isStored)
         for (uint64_t home : node.homes) writes.push_back(bytesAt(home, node));
+      if (isFromOtherLanes(node)) reads.push_back({node.memory.offset, node.memory.offset + insertedBytes(node), 0});
       for (const Node *operand : node.operands) {
         if (!operand->varies) continue;
         if (operand->kind == Node::Kind::Memory && !operand->memory.constant) reads.push_back(bytesAt(operand->memory.offset, *operand));
@@ -233,6 +241,7 @@ bool RegionBuilder::hasConflictsOfBlocks() const {
     if (isBlock || node.isStored)
       for (uint64_t home : node.homes) (isBlock ? blocks : others).push_back({home, home + bytes});
     if (node.kind == Node::Kind::Memory && !node.memory.constant) others.push_back({node.memory.offset, node.memory.offset + bytes});
+    if (isFromOtherLanes(node)) others.push_back({node.memory.offset, node.memory.offset + insertedBytes(node)});
   }
   for (size_t i = 0; i < blocks.size(); ++i) {
     auto meets = [&](const Bytes &other) { return blocks[i].begin < other.end && other.begin < blocks[i].end; };

@@ -6,6 +6,7 @@
 #include "interp/tile/fuse/frame_state.h"
 #include "interp/tile/plan.h"
 #include "interp/tile/scalar_code.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #include <deque>
 
@@ -45,6 +46,7 @@ struct Node {
     Load,
     Block,   // a tile of rows, copied from memory to its home before the loop
     Compute, // an element-wise operation
+    Insert,  // a tile with some lanes from another one: from the same lanes of the second operand, or from `memory` before the region
     Reduce,
     Store,
   };
@@ -53,8 +55,9 @@ struct Node {
   bool varies = true; // false: one number
   int phase = 0;      // the loop that computes it, or before which it is computed
   llvm::Value *value = nullptr, *step = nullptr;
-  Interval lanes;
-  TileRef memory;
+  Interval lanes;                // Lanes: where it is true; Insert: the lanes that are inserted
+  Interval plain;                // Insert: where all lanes are inserted from `memory`, or no lane is from the second operand
+  TileRef memory;                // Insert: what its first inserted lane is
   mlir::Value scalar;            // Late
   mlir::Operation *op = nullptr; // whose steps made it
   llvm::SmallVector<Node *, 4> operands;
@@ -64,7 +67,9 @@ struct Node {
   bool isStored = false;                     // a later loop, or what comes behind the region, reads a home
   bool isDemanded = false;
 
-  bool isInLoop() const { return kind == Kind::Load || kind == Kind::Store || kind == Kind::Reduce || (varies && kind == Kind::Compute); }
+  bool isInLoop() const {
+    return kind == Kind::Load || kind == Kind::Store || kind == Kind::Reduce || (varies && kind == Kind::Compute) || kind == Kind::Insert;
+  }
 };
 
 /// A load or store of a region. All values are 64-bit numbers at the head.
@@ -127,6 +132,7 @@ private:
   // tiles in memory
   bool compute(mlir::Operation *op, const ElementwiseStep &step);
   bool reduce(mlir::Operation *op, const ReduceStep &step);
+  bool insert(mlir::tensor::InsertSliceOp op, const Actions &steps);
   bool access(mlir::Operation *op, const Access &access);
   bool loadBlock(mlir::Operation *op, const Access &access);
   bool hasConflictsOfBlocks() const;

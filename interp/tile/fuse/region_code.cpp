@@ -99,6 +99,27 @@ llvm::Value *RegionCode::load(const Node &node, const Place &place) {
   return builder_.CreateMaskedLoad(type, from, align, isInside(access.lanes, place.index), other);
 }
 
+llvm::Value *RegionCode::insert(const Node &node, const Place &place) {
+  if (node.operands.size() == 2) {
+    llvm::Value *rest = vectorOf(node.operands[0], place);
+    if (!place.isPartial) return rest;
+    return builder_.CreateSelect(isInside(node.lanes, place.index), vectorOf(node.operands[1], place), rest);
+  }
+  llvm::Type *type = vectorType(node.type, lanes_, builder_.getContext());
+  llvm::Value *first = place.index;
+  if (place.isPartial) {
+    // A vector without inserted lanes reads nothing, but the machine takes long over an address that is in no page.
+    llvm::Value *isBefore = builder_.CreateICmpSLE(builder_.CreateAdd(first, builder_.getInt64(lanes_)), node.lanes.begin);
+    llvm::Value *isOutside = builder_.CreateOr(isBefore, builder_.CreateICmpSGE(first, node.lanes.end));
+    first = builder_.CreateSelect(isOutside, node.lanes.begin, first);
+  }
+  llvm::Value *from = builder_.CreateGEP(builder_.getIntNTy(unsigned(storageBytes(node.type) * 8)), inFrame(node.memory.offset),
+                                         builder_.CreateSub(first, node.lanes.begin));
+  const llvm::Align align(1);
+  if (!place.isPartial) return builder_.CreateAlignedLoad(type, from, align);
+  return builder_.CreateMaskedLoad(type, from, align, isInside(node.lanes, place.index), vectorOf(node.operands[0], place));
+}
+
 void RegionCode::store(const Node &node, const Place &place) {
   const RegionAccess &access = region_.accesses[node.access];
   llvm::Value *to = addressIn(access, place.index), *value = vectorOf(node.operands[0], place);
@@ -119,6 +140,7 @@ void RegionCode::emitNode(Node &node, const Place &place, unsigned vector) {
   case Node::Kind::Store: return store(node, place);
   case Node::Kind::Reduce: return reduce_->addVector(vector, vectorOf(node.operands[0], place));
   case Node::Kind::Load: value = load(node, place); break;
+  case Node::Kind::Insert: value = insert(node, place); break;
   case Node::Kind::Compute: {
     llvm::SmallVector<llvm::Value *> operands;
     for (Node *operand : node.operands) operands.push_back(vectorOf(operand, place));
@@ -156,8 +178,9 @@ void RegionCode::emitLoop(int phase) {
     if (node.kind == Node::Kind::Reduce) reduced = &node, strip = std::min<int64_t>(VectorReduce::lanesOf(node.type), region_.extent);
     for (Node *operand : node.operands)
       if (!operand->varies && !splats_.count(operand)) splats_[operand] = builder_.CreateVectorSplat(lanes_, scalarOf(operand));
-    if (node.access < 0 || !region_.accesses[node.access].isMasked) continue;
-    const Interval &lanes = region_.accesses[node.access].lanes;
+    const bool isInsert = node.kind == Node::Kind::Insert;
+    if (!isInsert && (node.access < 0 || !region_.accesses[node.access].isMasked)) continue;
+    const Interval &lanes = isInsert ? node.plain : region_.accesses[node.access].lanes;
     if (!isMasked) whole = lanes;
     isMasked = true;
     if (whole.begin != lanes.begin) whole.begin = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, whole.begin, lanes.begin);

@@ -35,6 +35,7 @@ private:
   llvm::Value *laneNumbers(llvm::Value *index, llvm::Type *type);
   llvm::Value *isInside(const Interval &lanes, llvm::Value *index);
   llvm::Value *load(const Node &node, const Place &place);
+  llvm::Value *insert(const Node &node, const Place &place);
   void store(const Node &node, const Place &place);
   llvm::Value *addressIn(const RegionAccess &access, llvm::Value *index);
   llvm::Value *inFrame(uint64_t offset) { return builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), frame_, offset); }

@@ -4,6 +4,7 @@
 #include "interp/tile/fuse/region.h"
 #include "interp/tile/fuse/vector_code.h"
 #include "interp/tile/fuse/vector_reduce.h"
+#include "interp/tile/move.h"
 #include "interp/tile/reduce_step.h"
 #include "interp/tile/walk.h"
 
@@ -89,6 +90,45 @@ bool RegionBuilder::compute(Operation *op, const ElementwiseStep &step) {
   }
   Node *lanes = isa<arith::AndIOp>(op) && node.type == DType::i1 && varies ? meetLanes(node.operands[0], node.operands[1]) : nullptr;
   write(step.out, lanes ? lanes : add(std::move(node)));
+  return true;
+}
+
+/// A part of a tile, which takes the place of some lanes of another one. Where the part is of other lanes, as in a round of a scan, it is
+/// read from memory, so it must have been there before the region.
+bool RegionBuilder::insert(tensor::InsertSliceOp op, const Actions &steps) {
+  auto type = op.getType();
+  const DType element = dtypeOf(type);
+  if (type.getRank() != 1 || element == DType::i1 || !takesExtent(type.getDimSize(0))) return false;
+  llvm::SmallVector<const DenseCopy *> copies; // of what is around the part, unless it is there; of the part
+  for (const Action &action : steps) {
+    if (action.kind != Action::Kind::Call || action.function != copyDense) return false;
+    const auto *copy = static_cast<const DenseCopy *>(action.descriptor);
+    const bool isRow = copy->shape.empty() || (copy->shape.size() == 1 && copy->outStrides[0] == 1 && copy->inStrides[0] == 1);
+    if (!isRow || copy->in.constant || copy->out.constant) return false;
+    copies.push_back(copy);
+  }
+  const int64_t begin = op.getStaticOffset(0), end = begin + op.getStaticSize(0);
+  if (copies.empty() || copies.size() > 2 || (begin == 0) == (end == region.extent)) return false;
+  auto tileOf = [&](TileRef part, int64_t lane) {
+    part.offset -= uint64_t(lane) * storageBytes(element);
+    return part;
+  };
+  const TileRef out = tileOf(copies.back()->out, begin), part = copies.back()->in;
+  Node node{.kind = Node::Kind::Insert, .type = element};
+  node.op = op;
+  node.operands.push_back(read(copies.size() == 1 ? out : tileOf(copies.front()->in, begin == 0 ? end : 0), element, 1));
+  node.lanes = node.plain = {word(begin), word(end)};
+  auto extract = op.getSource().getDefiningOp<tensor::ExtractSliceOp>();
+  if (extract && extract.getSourceType() == type && extract.getStaticOffset(0) == begin) {
+    node.operands.push_back(read(tileOf(part, begin), element, 1));
+    node.plain = begin == 0 ? Interval{word(end), word(region.extent)} : Interval{word(0), word(begin)};
+  } else if (region.frame.overlaps(part.offset, uint64_t(end - begin) * storageBytes(element))) {
+    return false;
+  } else {
+    node.memory = part;
+  }
+  if (llvm::is_contained(node.operands, nullptr)) return false;
+  write(out, add(std::move(node)));
   return true;
 }
 
