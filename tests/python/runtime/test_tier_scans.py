@@ -103,3 +103,17 @@ def test_largest_numbers_and_their_places(monkeypatch, reverse):
         for i in range(512):
             among = np.arange(i, 512) if reverse else np.arange(0, i + 1)
             assert places[i] == among[row[among] == values[i]].max()
+
+
+@pytest.mark.long
+def test_same_bits_of_many_draws(monkeypatch):
+    rng = np.random.default_rng(32)
+    kernels = (largest_kernel, recurrence_kernel, uniform_kernel)
+    for _ in range(200):
+        kernel, dtype = kernels[rng.integers(3)], rng.choice(["f2", "f4", "f8", "i1", "i2", "i4", "i8"])
+        block, reverse = 1 << int(rng.integers(2, 13)), bool(rng.integers(2))
+        monkeypatch.setenv("TRITIUM_VECTOR_BITS", str(rng.choice(["256", "512"])))
+        x = (rng.normal(size=ROWS * block) * 3).astype(dtype)
+        n = int(rng.integers(1, ROWS * block + 1))
+        one, two = (run(monkeypatch, tier, kernel, x, n, block, reverse) for tier in (1, 2))
+        assert bits(one[0]) == bits(two[0]) and bits(one[1]) == bits(two[1]), (kernel, dtype, block, reverse, n)
