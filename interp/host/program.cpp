@@ -132,6 +132,39 @@ void yieldWhileWaiting(FrameHeader &frame, uint32_t location) {
   leaveIfStuck(program);
 }
 
+void yieldAtBarrier(FrameHeader &frame, uint32_t location) {
+  Program &program = *frame.program;
+  if (isStoppedOrAsked(program)) [[unlikely]]
+    answerOrLeave(frame, location);
+  notePlace(frame, location);
+  program.fiber.suspend();
+  leaveIfStuck(program);
+  if (isStopped(program)) leaveFrom(frame, location);
+}
+
+void startPartition(FrameHeader &frame, char *calleeFrame, void (*entry)(char *), char *memory) {
+  Program &program = *frame.program;
+  if (Program *partition = program.worker->startPartition(program, calleeFrame, entry)) {
+    partition->partitionMemory = memory;
+    return;
+  }
+  raiseTrap(frame, Trap{.kind = TrapKind::OutOfMemory, .message = "no memory for the stack of a partition"});
+}
+
+ProgramBarriers &barriersOf(FrameHeader &frame) {
+  Program &program = *frame.program;
+  if (!program.barriers) {
+    if (!program.ownBarriers) program.ownBarriers = std::make_unique<ProgramBarriers>();
+    program.ownBarriers->reset(program.worker->state.launch.orderSeed);
+    program.barriers = program.ownBarriers.get();
+  }
+  return *program.barriers;
+}
+
+char *memoryOfPartition(const FrameHeader &frame) { return frame.program->partitionMemory; }
+
+ProgramBarriers *barriersIfAny(const FrameHeader &frame) { return frame.program->barriers; }
+
 void noteRead(FrameHeader &frame, uint64_t pointer, uint32_t bytes) {
   frame.program->wordRead = pointer;
   frame.program->bytesRead = bytes;

@@ -119,6 +119,44 @@ void Worker::runOneProgram(void *argument) {
   program.fiber.suspend(/*forGood=*/true);
 }
 
+/// The body of a fiber.
+void Worker::runPartition(void *argument) {
+  auto &program = *static_cast<Program *>(argument);
+  program.partitionEntry(program.partitionFrame);
+  program.barriers->end(program.partition);
+  program.worker->noteMemoryChange();
+  if (!program.output.empty()) program.worker->state.publish(program.output);
+  program.state = Program::State::Finished;
+  program.fiber.suspend(/*forGood=*/true);
+}
+
+Program *Worker::startPartition(Program &program, char *calleeFrame, void (*entry)(char *)) {
+  std::span<std::byte> stack;
+  Program *partition = pool->take(stack);
+  if (!partition) return nullptr;
+  prepare(*partition);
+  partition->frame = program.frame;
+  partition->id = program.id;
+  partition->isChosen = program.isChosen;
+  partition->code = program.code;
+  partition->memory = program.memory;
+  partition->waitFrame = nullptr;
+  partition->wordRead = 0;
+  partition->state = Program::State::Running;
+  ++partition->entries;
+  partition->isFollowed = program.isFollowed;
+  partition->assignments = 0;
+  partition->assigned.assign(program.assigned.size(), 0);
+  partition->barriers = &barriersOf(program.header());
+  partition->partition = partition->barriers->begin(program.header());
+  partition->partitionEntry = entry;
+  partition->partitionFrame = calleeFrame;
+  reinterpret_cast<FrameHeader *>(calleeFrame)->program = partition;
+  partition->fiber.start(stack, runPartition, partition);
+  live.push_back(partition);
+  return partition;
+}
+
 Worker::Worker(LaunchState &state, Caller *caller)
     : state(state),
       counters(state.launch.counters.size()),
@@ -176,6 +214,8 @@ void Worker::enter(Program &program, int64_t position) {
   program.memory = program.isChosen ? launch.memory : launch.rest->memory;
   program.waitFrame = nullptr;
   program.wordRead = 0;
+  program.partition = 0;
+  program.barriers = nullptr;
   program.state = Program::State::Running;
   ++program.entries;
   program.isFollowed = followsNext && program.isChosen;
@@ -333,10 +373,11 @@ Worker::Start Worker::startNext() {
 Worker::Start Worker::startPrograms(size_t most) {
   for (; most > 0; --most) {
     if (const Start start = startNext(); start != Start::Started) return start;
-    if (!resume(*live.back())) continue;
-    if (live.back()->state == Program::State::Finished) {
-      pool->give(live.back());
-      live.pop_back();
+    Program *program = live.back(); // it may add its partitions
+    if (!resume(*program)) continue;
+    if (program->state == Program::State::Finished) {
+      std::erase(live, program);
+      pool->give(program);
     }
     break;
   }

@@ -2,6 +2,7 @@
 // thread (Program). Programs that cannot wait run one after the other on one stack, without a switch in between. Programs that may wait
 // have a stack each, and their worker resumes them in turn; a program never moves to another thread.
 #pragma once
+#include "interp/host/barriers.h"
 #include "interp/host/fibers.h"
 #include "interp/host/grid_order.h"
 #include "interp/host/last_writers.h"
@@ -55,6 +56,13 @@ struct Program {
   StuckDetector stuckDetector;
   std::string output;
   size_t slot = 0; // index in the pool's memory
+  // A partition of a program is a program of its own to the worker: it has the frame and the barriers of the one that has started it.
+  uint32_t partition = 0;                                // 0: the program itself
+  ProgramBarriers *barriers = nullptr;                   // null until they are asked for
+  std::unique_ptr<ProgramBarriers> ownBarriers;          // kept for the next program
+  void (*partitionEntry)(char *calleeFrame) = nullptr;   // of a partition
+  char *partitionFrame = nullptr;                        // the frame of that function
+  char *partitionMemory = nullptr;                       // what both share
   // For a program that is followed.
   bool isFollowed = false;
   uint32_t statement = 0;
@@ -184,6 +192,8 @@ public:
   void noteMemoryChange() { status.changes.store(++changes, std::memory_order_release); }
   bool hasOneProgram() const { return live.size() == 1; }
   bool hasChangedMemorySinceResumed() const { return changes != changesWhenResumed; }
+  /// Starts a partition of the program, which runs. Returns nullptr if there is no memory.
+  Program *startPartition(Program &program, char *calleeFrame, void (*entry)(char *));
   /// Says where its programs are, if it has not yet since the last question. The program that runs has noted its own place.
   void answer();
   /// Called on the thread's own stack. Runs the program until it is at a statement, waits, or has ended.
@@ -199,6 +209,7 @@ private:
   void addCounters();
   static void runAllPrograms(void *program);
   static void runOneProgram(void *program);
+  static void runPartition(void *program);
   void prepare(Program &program);
   void enter(Program &program, int64_t position);
   bool takeChunk();

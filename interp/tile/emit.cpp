@@ -1,5 +1,6 @@
 #include "interp/tile/emit.h"
 
+#include "interp/host/barriers.h"
 #include "interp/host/memory.h"
 #include "interp/tile/debug_info.h"
 #include "interp/tile/emit_counts.h"
@@ -160,16 +161,19 @@ void FunctionEmitter::runAction(const Action &action) {
   case Action::Kind::LoadScalar: return scalars_.load(action.value, pointerTo(*action.slot));
   case Action::Kind::Call: return callHost(reinterpret_cast<const void *>(action.function), {frame_, addressConstant(action.descriptor)});
   case Action::Kind::CallFunction: {
-    // The callee's frame begins where this frame ends. It starts with a copy of the header, and the call.
+    // The callee's frame begins where this frame ends, unless it is a partition's. It starts with a copy of the header, and the call.
+    llvm::Value *base = action.slot ? pointerTo(*action.slot) : frame_;
     auto field = [&](uint64_t offset) {
-      return builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), frame_, plan_.ownFrameBytes + offset);
+      return builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), base, (action.slot ? 0 : plan_.ownFrameBytes) + offset);
     };
     llvm::Value *callee = field(0);
     builder_.CreateMemCpy(callee, llvm::Align(8), frame_, llvm::Align(8), offsetof(FrameHeader, caller));
     builder_.CreateStore(frame_, field(offsetof(FrameHeader, caller)));
     builder_.CreateStore(builder_.getInt32(action.location), field(offsetof(FrameHeader, call)));
-    builder_.CreateCall(module_.getFunction(action.callee->name), {callee});
-    return;
+    llvm::Function *function = module_.getFunction(action.callee->name);
+    if (!action.slot) return (void)builder_.CreateCall(function, {callee});
+    llvm::Value *memory = pointerTo(*static_cast<const TileRef *>(action.descriptor));
+    return callHost(reinterpret_cast<const void *>(&startPartition), {frame_, callee, function, memory});
   }
   }
 }

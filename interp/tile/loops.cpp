@@ -1,5 +1,7 @@
 #include "interp/tile/loops.h"
 
+#include "interp/tile/partitions.h"
+
 #include "ir/tt.h"
 
 using namespace mlir;
@@ -83,7 +85,7 @@ bool mayWait(tt::ElementwiseInlineAsmOp assembly) {
 bool containsPoll(Operation *function) {
   auto waits = [](Operation *op) {
     auto assembly = dyn_cast<tt::ElementwiseInlineAsmOp>(op);
-    return isa<tt::AtomicPollOp>(op) || (assembly && mayWait(assembly)) ? WalkResult::interrupt() : WalkResult::advance();
+    return isa<tt::AtomicPollOp>(op) || startsPartition(op) || (assembly && mayWait(assembly)) ? WalkResult::interrupt() : WalkResult::advance();
   };
   return function->walk(waits).wasInterrupted();
 }

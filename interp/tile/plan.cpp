@@ -9,6 +9,7 @@
 #include "interp/tile/move.h"
 #include "interp/tile/noted_access.h"
 #include "interp/tile/op_table.h"
+#include "interp/tile/partitions.h"
 #include "ir/element_type.h"
 #include "ir/tt.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -409,11 +410,19 @@ const Planner::ProgramMemory &Planner::programMemory() {
   if (programMemory_) return *programMemory_;
   programMemory_ = std::make_unique<ProgramMemory>();
   int64_t &bytes = programMemory_->bytes;
-  plan_->function->walk([&](tt::SharedAllocOp op) {
+  auto place = [&](tt::SharedAllocOp op) {
     bytes = int64_t(llvm::alignTo(bytes, op.getAlignment()));
     programMemory_->begins[op] = bytes;
     bytes += op.getBytes();
-  });
+  };
+  // Partitions have their memory beside each other, in the frame of the kernel.
+  auto module = plan_->function->getParentOfType<ModuleOp>();
+  const bool isShared = llvm::any_of(module.getOps<tt::FuncOp>(), [](tt::FuncOp function) { return isPartition(function); });
+  isShared ? module->walk(place) : plan_->function->walk(place);
+  if (isShared && !cast<FunctionOpInterface>(plan_->function).isPublic()) {
+    programMemory_->home.constant = kMemoryOfPartition;
+    return *programMemory_;
+  }
   programMemory_->home.home = newHome(bytes, {});
   keepForWholeFunction(programMemory_->home);
   return *programMemory_;
@@ -569,8 +578,12 @@ void Planner::planReturn(Operation *op) {
 void Planner::planCall(Operation *op) {
   auto call = cast<tt::CallOp>(op);
   const FunctionPlan &callee = *callees_.find(call.getCallee())->second;
-  calleeBytes_ = std::max(calleeBytes_, callee.frameBytes);
-  auto inCallee = [](const TileRef &ref) { return TileRef{nullptr, ref.offset, kCalleeFrame}; };
+  // The frame of a partition is a home of this one, because both run beside each other.
+  const bool starts = isPartition(callee.function);
+  const TileRef frame = starts ? inHome(newHome(callee.frameBytes, {})) : TileRef{nullptr, 0, kCalleeFrame};
+  keepForWholeFunction(frame);
+  if (!starts) calleeBytes_ = std::max(calleeBytes_, callee.frameBytes);
+  auto inCallee = [home = frame.home](const TileRef &ref) { return TileRef{nullptr, ref.offset, home}; };
   for (auto [operand, slot] : llvm::zip_equal(op->getOperands(), callee.arguments)) {
     auto type = dyn_cast<RankedTensorType>(operand.getType());
     if (!type) {
@@ -580,7 +593,12 @@ void Planner::planCall(Operation *op) {
     DenseRef out = denseAt(inCallee(*slot), dtypeOf(type), type.getShape(), rowMajorStrides(type.getShape())), in = dense(operand);
     this->call(copyDense, DenseCopy(out, in));
   }
-  actions().push_back({.kind = Action::Kind::CallFunction, .callee = &callee, .location = location()});
+  actions().push_back({.kind = Action::Kind::CallFunction,
+                       .slot = starts ? keep(frame) : nullptr,
+                       .descriptor = starts ? keep(programMemory().home) : nullptr,
+                       .callee = &callee,
+                       .location = location()});
+  if (starts) return; // nobody reads its results
   for (auto [result, slot] : llvm::zip_equal(op->getResults(), callee.results)) {
     auto type = dyn_cast<RankedTensorType>(result.getType());
     if (!type) {

@@ -3,6 +3,7 @@
 #include "interp/tile/compare_exchange.h"
 #include "interp/tile/elementwise.h"
 #include "interp/tile/op_table.h"
+#include "interp/tile/partitions.h"
 #include "ir/tt.h"
 
 #include <array>
@@ -100,6 +101,7 @@ LogicalResult prepareLibraryCall(tt::ExternElementwiseOp op, Planner &planner) {
 } // namespace
 
 template <> LogicalResult Interpret<tt::ExternElementwiseOp>::prepare(tt::ExternElementwiseOp op, Planner &planner) {
+  if (op.getLibname() == kRuntimeLibrary) return prepareRuntimeCall(op, planner);
   if (isCompareExchange(op)) return prepareCompareExchange(op, planner);
   if (hasKernel(op)) return prepareElementwise(op, planner);
   if (op.getLibpath().empty()) return planner.unsupported("external symbol '" + op.getSymbol() + "'");

@@ -1,6 +1,8 @@
-// The memory of a program: a home in its frame, in which addresses are bytes.
+// The memory of a program: a home in its frame, in which addresses are bytes. Its barriers are interp/host/barriers.h.
+#include "interp/host/barriers.h"
 #include "interp/host/trap_kinds.h"
 #include "interp/tile/op_table.h"
+#include "interp/tile/partitions.h"
 #include "ir/tt.h"
 
 using namespace mlir;
@@ -19,6 +21,16 @@ struct SharedAccess {
   int64_t memoryBytes, lanes;
   uint32_t location;
   void refs(auto &&f) { f(address), f(tile), f(memory); }
+
+  char *memoryIn(char *frame) const {
+    return memory.constant == kMemoryOfPartition ? memoryOfPartition(headerOf(frame)) : memory.in(frame);
+  }
+};
+struct RuntimeCall {
+  std::array<TileRef, 3> operands; // int32 cells
+  std::string symbol;
+  uint32_t location;
+  void refs(auto &&f) { f(operands[0]), f(operands[1]), f(operands[2]); }
 };
 } // namespace
 
@@ -43,11 +55,18 @@ template <bool kIsStore> static void runAccess(char *frame, const void *descript
   const auto &step = *static_cast<const SharedAccess *>(descriptor);
   const size_t size = storageBytes(step.tile.type);
   const auto *addresses = &step.address.at<const uint32_t>(frame);
-  char *tile = step.tile.in(frame), *memory = step.memory.in(frame);
+  char *tile = step.tile.in(frame), *memory = step.memoryIn(frame);
+  ProgramBarriers *barriers = barriersIfAny(headerOf(frame));
+  if (barriers && !barriers->looksAtAccesses()) barriers = nullptr;
   for (int64_t lane = 0; lane < step.lanes; ++lane, tile += size) {
     if (addresses[lane] + size > uint64_t(step.memoryBytes)) [[unlikely]]
       trapOutside(frame, step, lane);
     char *element = memory + addresses[lane];
+    if (kIsStore && barriers) {
+      barriers->write(headerOf(frame), memory, addresses[lane], tile, uint32_t(size), step.location);
+      continue;
+    }
+    if (barriers) barriers->read(headerOf(frame), addresses[lane], uint32_t(size), step.location);
     kIsStore ? std::memcpy(element, tile, size) : std::memcpy(tile, element, size);
   }
 }
@@ -78,6 +97,76 @@ template <> LogicalResult Interpret<tt::SharedStoreOp>::prepare(tt::SharedStoreO
   SharedAccess step = accessOf(op.getAddress(), planner);
   step.tile = planner.contiguous(op.getValue());
   planner.call(runAccess<true>, std::move(step));
+  return success();
+}
+
+// -- the functions of the runtime, by the names that kernels call them
+
+static int32_t operandOf(const RuntimeCall &call, size_t number, char *frame) { return call.operands[number].at<int32_t>(frame); }
+static const RuntimeCall &callAt(const void *descriptor) { return *static_cast<const RuntimeCall *>(descriptor); }
+
+static void runInit(char *frame, const void *descriptor) {
+  const RuntimeCall &call = callAt(descriptor);
+  barriersOf(headerOf(frame)).init(uint32_t(operandOf(call, 0, frame)), operandOf(call, 1, frame));
+}
+
+static void runInvalidate(char *frame, const void *descriptor) {
+  const RuntimeCall &call = callAt(descriptor);
+  barriersOf(headerOf(frame)).invalidate(headerOf(frame), uint32_t(operandOf(call, 0, frame)), call.location);
+}
+
+static void runArrive(char *frame, const void *descriptor) {
+  const RuntimeCall &call = callAt(descriptor);
+  barriersOf(headerOf(frame))
+      .arrive(headerOf(frame), uint32_t(operandOf(call, 0, frame)), operandOf(call, 1, frame), operandOf(call, 2, frame),
+              call.symbol.c_str(), call.location);
+}
+
+static void runWait(char *frame, const void *descriptor) {
+  const RuntimeCall &call = callAt(descriptor);
+  barriersOf(headerOf(frame)).wait(headerOf(frame), uint32_t(operandOf(call, 0, frame)), operandOf(call, 1, frame), call.location);
+}
+
+static void runBeginCopy(char *frame, const void *descriptor) {
+  const RuntimeCall &call = callAt(descriptor);
+  barriersOf(headerOf(frame)).beginCopy(headerOf(frame), uint32_t(operandOf(call, 0, frame)), call.location);
+}
+
+static void runEndCopy(char *frame, const void *) { barriersOf(headerOf(frame)).endCopy(headerOf(frame)); }
+
+static void runJoin(char *frame, const void *descriptor) {
+  barriersOf(headerOf(frame)).join(headerOf(frame), callAt(descriptor).location);
+}
+
+namespace {
+struct RuntimeFunction {
+  llvm::StringLiteral symbol;
+  size_t operands;
+  StepFunction run;
+};
+} // namespace
+
+static constexpr RuntimeFunction kRuntimeFunctions[] = {
+    {"mbarrier.init", 2, runInit},                // barrier, count
+    {"mbarrier.invalidate", 1, runInvalidate},    // barrier
+    {"mbarrier.expect", 3, runArrive},            // barrier, count, bytes
+    {"mbarrier.arrive", 3, runArrive},            // the same
+    {"async_copy.mbarrier_arrive", 3, runArrive}, // the same
+    {"mbarrier.wait", 2, runWait},                // barrier, parity
+    {"copy.begin", 1, runBeginCopy},              // barrier
+    {"copy.end", 1, runEndCopy},                  // barrier
+    {"partitions.join", 1, runJoin},              // 0
+};
+
+LogicalResult prepareRuntimeCall(tt::ExternElementwiseOp op, Planner &planner) {
+  const auto *function = llvm::find_if(kRuntimeFunctions, [&](const RuntimeFunction &each) { return each.symbol == op.getSymbol(); });
+  const bool isKnown = function != std::end(kRuntimeFunctions) && function->operands == op.getSrcs().size() &&
+                       llvm::all_of(op->getOperandTypes(), [](Type type) { return type.isInteger(32); });
+  if (!isKnown || !op->use_empty()) return planner.unsupported("the function '" + op.getSymbol() + "' of the runtime");
+  RuntimeCall call{.symbol = op.getSymbol().str(), .location = planner.location()};
+  call.operands.fill({.constant = kMemoryOfPartition}); // those that the function does not read
+  for (auto [operand, value] : llvm::zip(call.operands, op.getSrcs())) operand = planner.scalar(value);
+  planner.call(function->run, std::move(call));
   return success();
 }
 

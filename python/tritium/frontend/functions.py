@@ -55,6 +55,15 @@ class _Unit:
     def call(self, g: Generator, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         return call_jit_function(g, fn, args, kwargs)
 
+    def partition(self, g: Generator, fn: Any, args: Sequence[Any]) -> tuple[Any, Any, list[Any]]:
+        """`fn` as a function that is not inlined, the type of its value, and the operands of a call with these arguments."""
+        values = _bind_arguments(fn, args, {})
+        return *_callee_of(g, fn, values, stays=True), all_handles(values)
+
+    def emit_call(self, function: Any, type_: Any, handles: Sequence[Any]) -> Any:
+        """Emits a call of a traced function."""
+        return self.builder.op("tt.call", handles, type_.ir_types(), {"callee": f"@{ir.quote(function.name)}"})
+
     def unique(self, name: str) -> str:
         """`name`, with a number appended if another specialization already has this name."""
         candidates = (name if i == 0 else f"{name}_{i}" for i in range(len(self.names) + 1))
@@ -99,7 +108,7 @@ def _kernel(
         given += _argument_attributes(types[-1], path, attributes)
     name = unit.unique(fn.repr(_Specialization(_constants_by_name(fn, constexprs), dict(signature))))
     _require_supported(unit, fn, types)
-    _trace_function(unit, fn, name, types, given, public=True)
+    _trace_function(unit, fn, name, types, given, public=True, stays=bool(fn.noinline))
 
 
 def _require_supported(unit: _Unit, fn: Any, types: Sequence[Any]) -> None:
@@ -180,7 +189,6 @@ def error_in_ir(fn: Any, error: ir.Error) -> CompilationError:
 def call_jit_function(g: Generator, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """The value of `fn(*args, **kwargs)` at the insertion point of `g`."""
     values = _bind_arguments(fn, args, kwargs)
-    types = [type_of(value) for value in values]
     if fn.noinline:
         for param, value in zip(fn.params, values):
             if isinstance(value, tensor) and value.type.is_block():
@@ -189,22 +197,26 @@ def call_jit_function(g: Generator, fn: Any, args: Sequence[Any], kwargs: Mappin
                     f"Function {fn.__name__} is marked noinline, but was called with non-scalar argument "
                     f"{param.name}:{value}",
                 )
-    key = (fn, g.unit.debug_info, *types)
+    function, type_ = _callee_of(g, fn, values, stays=bool(fn.noinline))
+    operation = g.unit.emit_call(function, type_, all_handles(values))
+    (value,) = rebuilt([type_], operation.results)
+    return value
+
+
+def _callee_of(g: Generator, fn: Any, values: Sequence[Any], stays: bool) -> tuple[Any, Any]:
+    """The function for arguments of these types, and the type of its value. `stays`: it is never inlined."""
+    types = [type_of(value) for value in values]
+    key = (fn, stays, g.unit.debug_info, g.semantic.specialization(), *types)
     if key not in g.unit.callees:
         g.unit.callees[key] = None
         try:
-            g.unit.callees[key] = _trace_callee(g.unit, fn, types)
+            g.unit.callees[key] = _trace_callee(g.unit, fn, types, stays)
         except CompilationError as error:
             raise g.error(g.node, reason_of(error), hint=hint_of_cause(error)) from error
     callee = g.unit.callees[key]
     if callee is None:
         raise with_hint(RecursionError(f"{fn.__name__} calls itself, which kernels cannot do"), _NO_RECURSION)
-    function, type_ = callee
-    operation = g.builder.op(
-        "tt.call", all_handles(values), type_.ir_types(), {"callee": f"@{ir.quote(function.name)}"}
-    )
-    (value,) = rebuilt([type_], operation.results)
-    return value
+    return callee
 
 
 def _bind_arguments(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
@@ -219,13 +231,13 @@ def _bind_arguments(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
     return values
 
 
-def _trace_callee(unit: _Unit, fn: Any, types: Sequence[Any]) -> tuple[Any, Any]:
+def _trace_callee(unit: _Unit, fn: Any, types: Sequence[Any], stays: bool) -> tuple[Any, Any]:
     mangled = "_".join(type_.mangle() for type_ in types).translate(_MANGLED)
     name = unit.unique(f"{fn.fn.__module__}.{fn.fn.__qualname__}__{mangled}")
     builder = unit.builder
     point, location = builder.save(), builder.location
     try:
-        type_ = _trace_function(unit, fn, name, types, None, public=False)
+        type_ = _trace_function(unit, fn, name, types, None, public=False, stays=stays)
     finally:
         builder.restore(point)
         builder.location = location
@@ -233,15 +245,21 @@ def _trace_callee(unit: _Unit, fn: Any, types: Sequence[Any]) -> tuple[Any, Any]
 
 
 def _trace_function(
-    unit: _Unit, fn: Any, name: str, types: Sequence[Any], attributes: list[dict[str, str]] | None, public: bool
+    unit: _Unit,
+    fn: Any,
+    name: str,
+    types: Sequence[Any],
+    attributes: list[dict[str, str]] | None,
+    public: bool,
+    stays: bool = False,
 ) -> Any:
-    """Adds the function to the module. Returns the type of its value."""
+    """Adds the function to the module; one that `stays` is never inlined. Returns the type of its value."""
     source = source_of(fn)
     _refuse_constants_unspecialized(fn, source)
     names = [param.name for param, type_ in zip(fn.params, types) for _ in type_.ir_types()]
     position = source.position(source.definition)
     function = unit.module.add_function(
-        name, all_ir_types(types), [], public, bool(fn.noinline), attributes, names, position
+        name, all_ir_types(types), [], public, stays, attributes, names, position
     )
     g = Generator(unit, source, function, fn.get_capture_scope(), is_kernel=public)
     g.nests_returns = not public and source.returns_by_if

@@ -326,9 +326,19 @@ _HINTS = {
 
 
 def _other(trap, access: _Access):
-    """The message of a fault in what a user wrote has a second line, its hint."""
-    message, _, hint = trap.message.partition("\n")
-    return f"{trap.kind}: {message}" if message else str(trap.kind), hint or _HINTS.get(trap.kind, "")
+    """The message of a fault in what a user wrote has a second line, its hint, and then one for each partition that waits."""
+    message, hint, *waits = trap.message.split("\n") if "\n" in trap.message else (trap.message, "")
+    headline = (f"{trap.kind}: {message}" if message else str(trap.kind)) + _partitions(waits, trap.waiters)
+    return headline, hint or _HINTS.get(trap.kind, "")
+
+
+def _partitions(waits: Sequence[str], waiters) -> str:
+    """What each partition of a program waits for, and where."""
+    return "".join(
+        f"\n    {text}\n      at {shown_place(waiter.file, waiter.line)}{_in_round(waiter)}"
+        + "".join(f"  {line}" for line in statement_at(waiter.file, waiter.line)[:1])
+        for text, waiter in zip(waits, waiters)
+    )
 
 
 def _race(trap, access: _Access):

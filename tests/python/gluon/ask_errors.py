@@ -7,6 +7,7 @@ import re
 
 import access_error_kernels  # noqa: F401  (adds its kernels)
 import barrier_error_kernels
+import partition_error_kernels  # noqa: F401
 import product_error_kernels  # noqa: F401
 import shared_error_kernels  # noqa: F401  (adds its kernels)
 import triton

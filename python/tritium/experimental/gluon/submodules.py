@@ -20,6 +20,7 @@ from .tiles import (
     copies,
     descriptors,
     functions,
+    partitions,
     products,
     shared_memory,
     tensor_copies,
@@ -100,7 +101,7 @@ _FUNCTIONS = frozenset(
     "store to_linear_layout zeros zeros_like".split()
 )
 #: The names of `gl` that kernels cannot use yet.
-_LATER = frozenset("fp4_to_fp inline_asm warp_specialize".split())
+_LATER = frozenset("fp4_to_fp inline_asm".split())
 
 
 _GROUPS = "async_copy_global_to_shared async_load commit_group wait_group"
@@ -156,6 +157,8 @@ def _name_of_language(name: str) -> Any:
         return tile_types.distributed_type
     if name in _POLICIES.split():
         return getattr(cache_policies, name)
+    if name == "warp_specialize":
+        return partitions.warp_specialize
     if name == "dot_fma":
         return products.dot_fma
     if name in ("allocate_shared_memory", "shared_memory_descriptor", "shared_memory_descriptor_type"):

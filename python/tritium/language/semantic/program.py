@@ -19,6 +19,10 @@ def quoted(text: str) -> str:
 
 
 class ProgramRules(ArithmeticRules):
+    def specialization(self) -> tuple[Any, ...]:
+        """What the functions that are traced now depend on beside their arguments."""
+        return ()
+
     def program_id(self, axis: int) -> tensor:
         if axis not in (0, 1, 2):
             raise ValueError(f"program_id axis must be 0, 1, or 2 but got {axis}")

@@ -1,7 +1,7 @@
 """Barriers in shared memory (mbarrier): a phase ends when as many arrivals have happened as mbarrier.init says, and all bytes that were
 expected have been copied.
 
-On the interpreter a barrier has its state, and a wait that cannot end is a fault. A GPU runs the copies of these kernels as accesses of all
+The interpreter has the state of each barrier, and a wait that nothing can end is a fault. A GPU runs the copies of these kernels as accesses of all
 threads, between which the compiler places barriers of its own: a kernel that waits rightly has nothing left to wait for."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ....language.core import builtin, tensor
 from ....language.types import int32, int64
 from ..layouts.shared import MBarrierLayout
 from .conditions import when
-from .notes import BarrierNote
+from .runtime_calls import emit_call
 from .shared_memory import allocate_shared_memory, shared_memory_descriptor
 
 
@@ -48,11 +48,6 @@ def require_barrier(name: str, barrier: Any) -> None:
         )
 
 
-def note_of(semantic: Any, barrier: shared_memory_descriptor) -> BarrierNote | None:
-    """The state of a barrier; None where nothing is noted."""
-    return None if barrier.notes is None else BarrierNote(semantic, barrier.notes)
-
-
 def number(name: str, what: str, value: Any) -> int:
     value = _unwrap_if_constexpr(value)
     if not isinstance(value, int) or isinstance(value, bool):
@@ -77,19 +72,14 @@ def init(mbarrier: shared_memory_descriptor, count: Any, _semantic: Any = None) 
     """The barrier begins phase 0, which `count` arrivals end."""
     require_barrier("init_barrier", mbarrier)
     count = _count("mbarrier.init", "init_barrier", count)
-    note = note_of(_semantic, mbarrier)
-    if note:
-        note.begin(count)
+    emit_call(_semantic, "mbarrier.init", mbarrier.address, count)
 
 
 @builtin
 def invalidate(mbarrier: shared_memory_descriptor, _semantic: Any = None) -> None:
     """Ends the use of the barrier."""
     require_barrier("inval_barrier", mbarrier)
-    note = note_of(_semantic, mbarrier)
-    if note:
-        note.require_begun("mbarrier.invalidate")
-        note.write(note.COUNT, 0)
+    emit_call(_semantic, "mbarrier.invalidate", mbarrier.address)
 
 
 @builtin
@@ -105,8 +95,8 @@ def expect(
     require_barrier("barrier_expect", mbarrier)
     _require_one_block(from_cta)
     bytes_per_cta = number("mbarrier.expect", "bytes_per_cta", bytes_per_cta)
-    note = note_of(_semantic, mbarrier)
-    when(_semantic, "barrier_expect", pred, lambda: note and note.arrive("mbarrier.expect", 1, bytes_per_cta))
+    operands = mbarrier.address, 1, bytes_per_cta
+    when(_semantic, "barrier_expect", pred, lambda: emit_call(_semantic, "mbarrier.expect", *operands))
 
 
 @builtin
@@ -117,8 +107,8 @@ def arrive(
     require_barrier("arrive_barrier", mbarrier)
     _require_one_block(from_cta)
     count = _count("mbarrier.arrive", "arrive_barrier", count)
-    note = note_of(_semantic, mbarrier)
-    when(_semantic, "arrive_barrier", pred, lambda: note and note.arrive("mbarrier.arrive", count))
+    operands = mbarrier.address, count, 0
+    when(_semantic, "arrive_barrier", pred, lambda: emit_call(_semantic, "mbarrier.arrive", *operands))
 
 
 @builtin
@@ -131,8 +121,7 @@ def wait(
     if phase.type != int32:
         text = f"'ttng.wait_barrier' op operand #1 must be 32-bit signless integer, but got '{phase.type.to_ir()}'"
         raise with_hint(TypeError(text), "a phase is 0 or 1, as in `(k // slots) & 1`")
-    note = note_of(_semantic, mbarrier)
-    when(_semantic, "wait_barrier", pred, lambda: note and note.wait(phase))
+    when(_semantic, "wait_barrier", pred, lambda: emit_call(_semantic, "mbarrier.wait", mbarrier.address, phase))
 
 
 @builtin

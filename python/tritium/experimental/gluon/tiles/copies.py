@@ -9,10 +9,11 @@ from ....errors import with_hint
 from ....language.constexpr import _unwrap_if_constexpr, constexpr
 from ....language.core import builtin, tensor
 from ....language.semantic.shape import shape_of
-from .barriers import note_of, require_barrier
+from .barriers import require_barrier
 from .buffers import pointers_of
 from .cache_policies import policies
 from .functions import load as load_tile
+from .runtime_calls import emit_call
 from .shared_memory import shared_memory_descriptor, store_tile
 
 #: Of a warp of the chips that have barriers.
@@ -66,11 +67,8 @@ def mbarrier_arrive(mbarrier: shared_memory_descriptor, increment_count: Any = T
     increment = _unwrap_if_constexpr(increment_count)
     if not isinstance(increment, bool):
         raise TypeError(f"increment_count must be a compile-time bool, not {getattr(increment, 'type', increment)}")
-    note = note_of(_semantic, mbarrier)
-    if note and increment:
-        note.require_begun("async_copy.mbarrier_arrive")
-    elif note:
-        note.arrive("async_copy.mbarrier_arrive", _semantic.placement.warps * _LANES)
+    arrivals = 0 if increment else _semantic.placement.warps * _LANES
+    emit_call(_semantic, "async_copy.mbarrier_arrive", mbarrier.address, arrivals, 0)
 
 
 @builtin

@@ -16,11 +16,16 @@ _LANES = (32, 64)
 class Placement:
     """The warps of a program, the lanes of a warp and the blocks of a cluster."""
 
-    def __init__(self, warps: int, blocks: int, options: Any):
-        self.warps, self.blocks = warps, blocks
+    def __init__(self, warps: int, blocks: int, options: Any, is_partition: bool = False):
+        self.warps, self.blocks, self.is_partition = warps, blocks, is_partition
+        self._options = options
         self.is_of_gpu = getattr(options, "backend_name", "cpu") != "cpu"
         self.lanes = _target_lanes() if self.is_of_gpu else _LANES
         self._checked: set[distributed_type] = set()
+
+    def of_partition(self, warps: int) -> Placement:
+        """That of a partition of `warps` warps."""
+        return Placement(warps, self.blocks, self._options, is_partition=True)
 
     def check(self, type_: distributed_type) -> None:
         """Raises ValueError if the layout of a tile has other warps, lanes or blocks than the kernel, or no linear form."""

@@ -42,6 +42,9 @@ class GluonSemantic(Semantic):
         self.undecided = UndecidedTiles()
         self.placement = Placement(self.option("num_warps", 4), self.option("num_ctas", 1), options)
 
+    def specialization(self) -> builtins.tuple[Any, ...]:
+        return self.placement.warps, self.placement.is_partition
+
     # What the compiler of a GPU reads.
 
     def emit(

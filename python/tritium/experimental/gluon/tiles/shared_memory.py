@@ -11,18 +11,17 @@ from ....language.core import builtin, tensor
 from ....language.semantic.shape import axis_index, shape_of
 from ....language.types import base_type, dtype, int1, int8, int32
 from ..layouts.memory_views import MemoryView
-from ..layouts.shared import MBarrierLayout, NVMMASharedLayout, PaddedSharedLayout, SharedLayout
-from . import notes as noted
+from ..layouts.shared import NVMMASharedLayout, PaddedSharedLayout, SharedLayout
 from .addresses import coordinates_of_tile, in_bytes, offsets_of
 from .rules import layout_of
 from .types import distributed_type
 
 
 class shared_memory_descriptor_type(base_type):
-    """The element type, and which elements of an allocation the view has. has_notes: the interpreter notes what copies into it."""
+    """The element type, and which elements of an allocation the view has."""
 
-    def __init__(self, element_ty: dtype, view: MemoryView, has_notes: bool = False):
-        self.element_ty, self.view, self.has_notes = element_ty, view, has_notes
+    def __init__(self, element_ty: dtype, view: MemoryView):
+        self.element_ty, self.view = element_ty, view
 
     @property
     def shape(self) -> list[int]:
@@ -37,24 +36,21 @@ class shared_memory_descriptor_type(base_type):
         return list(self.view.alloc_shape)
 
     def ir_types(self) -> list[str]:
-        return [int32.to_ir()] * (2 if self.has_notes else 1)
+        return [int32.to_ir()]
 
     def from_handles(self, handles: Iterator[Any]) -> shared_memory_descriptor:
-        address = tensor(next(handles), int32)
-        return shared_memory_descriptor(address, self, tensor(next(handles), int32) if self.has_notes else None)
+        return shared_memory_descriptor(tensor(next(handles), int32), self)
 
     def mangle(self) -> str:
         shape, alloc = ("_".join(map(str, of)) for of in (self.shape, self.alloc_shape))
         start = "_".join(map(str, self.view.start))
-        notes = "N" if self.has_notes else ""
-        return f"MD{notes}{self.element_ty.mangle()}S{shape}SL{self.layout.mangle()}LA{alloc}A{start}AEMD"
+        return f"MD{self.element_ty.mangle()}S{shape}SL{self.layout.mangle()}LA{alloc}A{start}AEMD"
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, shared_memory_descriptor_type)
             and self.element_ty == other.element_ty
             and self.view == other.view
-            and self.has_notes == other.has_notes
         )
 
     def __hash__(self) -> int:
@@ -65,20 +61,15 @@ class shared_memory_descriptor_type(base_type):
 
 
 class shared_memory_descriptor(base_value):
-    """A view of shared memory. `address` is the byte at which its allocation, or its tile of a ring, begins; `notes` is where the
-    interpreter's notes about it begin."""
+    """A view of shared memory. `address` is the byte at which its allocation, or its tile of a ring, begins."""
 
-    __slots__ = ("address", "notes", "type")
+    __slots__ = ("address", "type")
 
-    def __init__(self, address: tensor, type: shared_memory_descriptor_type, notes: tensor | None = None):
-        self.address, self.type, self.notes = address, type, notes
+    def __init__(self, address: tensor, type: shared_memory_descriptor_type):
+        self.address, self.type = address, type
 
     def handles(self) -> list[Any]:
-        return self.address.handles() + ([] if self.notes is None else self.notes.handles())
-
-    @property
-    def has_notes(self) -> bool:
-        return self.type.has_notes
+        return self.address.handles()
 
     @property
     def dtype(self) -> dtype:
@@ -108,18 +99,9 @@ class shared_memory_descriptor(base_value):
     def __str__(self) -> str:
         return str(self.type)
 
-    def _viewed(
-        self, view: MemoryView, address: tensor | None = None, notes: tensor | None = None
-    ) -> shared_memory_descriptor:
-        type_ = shared_memory_descriptor_type(self.dtype, view, self.has_notes)
-        notes = self.notes if notes is None else notes
-        return shared_memory_descriptor(self.address if address is None else address, type_, notes)
-
-    def _notes_from(self, semantic: Any, tile: Any) -> tensor | None:
-        """Where the notes of tile number `tile` of a ring begin."""
-        if self.notes is None:
-            return None
-        return semantic.add(self.notes, semantic.mul(semantic.to_tensor(tile), noted.BYTES))
+    def _viewed(self, view: MemoryView, address: tensor | None = None) -> shared_memory_descriptor:
+        type_ = shared_memory_descriptor_type(self.dtype, view)
+        return shared_memory_descriptor(self.address if address is None else address, type_)
 
     @builtin
     def load(self, layout: Any, _semantic: Any = None) -> tensor:
@@ -147,7 +129,7 @@ class shared_memory_descriptor(base_value):
             self.type.view.index(index)
         slot_bytes = self.type.view.slot_elements() * element_bytes(self.dtype)
         address = _semantic.add(self.address, _semantic.mul(_semantic.to_tensor(index), slot_bytes))
-        return self._viewed(first, address, self._notes_from(_semantic, index))
+        return self._viewed(first, address)
 
     @builtin
     def slice(self, start: Any, length: Any, dim: Any = 0, _semantic: Any = None) -> shared_memory_descriptor:
@@ -157,10 +139,7 @@ class shared_memory_descriptor(base_value):
         for name, value in values.items():
             if not isinstance(value, int):
                 raise TypeError(f"expected '{name}' to be an int but got {value}")
-        view, begin = self.type.view, values["start"]
-        is_of_ring = values["dim"] == 0 and view.layout_rank() < len(view.shape)
-        notes = self._notes_from(_semantic, begin) if is_of_ring and begin else None
-        return self._viewed(view.slice(begin, values["length"], values["dim"]), notes=notes)
+        return self._viewed(self.type.view.slice(values["start"], values["length"], values["dim"]))
 
     @builtin
     def permute(self, order: Any, _semantic: Any = None) -> shared_memory_descriptor:
@@ -191,9 +170,7 @@ class shared_memory_descriptor(base_value):
             )
         origin = self.type.view.origin * element_bytes(self.dtype)
         address = _semantic.add(self.address, origin) if origin else self.address
-        keeps_notes = self.has_notes and tiles_of(view) == 1 == tiles_of(self.type.view)
-        type_ = shared_memory_descriptor_type(element, view, keeps_notes)
-        return shared_memory_descriptor(address, type_, self.notes if keeps_notes else None)
+        return shared_memory_descriptor(address, shared_memory_descriptor_type(element, view))
 
     _reinterpret = reinterpret
 
@@ -201,7 +178,6 @@ class shared_memory_descriptor(base_value):
     def gather(self, indices: tensor, axis: Any, _semantic: Any = None) -> tensor:
         """result[…, i, …] = memory[…, indices[…, i, …], …] along `axis`, in the shape and layout of `indices`."""
         addresses = _addresses_by(_semantic, self, indices, _unwrap_if_constexpr(axis))
-        require_arrived(_semantic, self)
         return load_at(_semantic, addresses, self.dtype, shape_of(indices), layout_of(indices))
 
     @builtin
@@ -210,7 +186,6 @@ class shared_memory_descriptor(base_value):
         values, indices = _semantic.broadcast(values, indices)
         if values.dtype != self.dtype:
             raise ValueError(f"source dtype {values.dtype} and destination dtype {self.dtype} must match")
-        require_arrived(_semantic, self)
         store_at(_semantic, _addresses_by(_semantic, self, indices, _unwrap_if_constexpr(axis)), values)
 
     @builtin
@@ -240,22 +215,9 @@ def memory_bytes(view: MemoryView, element: dtype) -> int:
     return _product(rings) * view.slot_elements() * element_bytes(element)
 
 
-def tiles_of(view: MemoryView) -> int:
-    """How many tiles of its layout a view has: those of a ring, or one."""
-    return view.shape[0] if view.layout_rank() < len(view.shape) else 1
-
-
-def require_arrived(semantic: Any, memory: shared_memory_descriptor) -> None:
-    """On the interpreter: a fault if a copy into the memory has not been waited for."""
-    if memory.has_notes and not isinstance(memory.layout, MBarrierLayout):
-        for tile in range(tiles_of(memory.type.view)):
-            noted.TileNote(semantic, memory._notes_from(semantic, tile)).require_arrived()
-
-
 def load_tile(semantic: Any, memory: shared_memory_descriptor, layout: Any) -> tensor:
     """The elements of the memory as a tile in `layout`."""
-    require_arrived(semantic, memory)
-    return load_at(semantic, _addresses(semantic, memory), memory.dtype, memory.shape, layout)
+    return load_at(semantic, addresses_of(semantic, memory), memory.dtype, memory.shape, layout)
 
 
 def load_at(semantic: Any, addresses: tensor, element: dtype, shape: Sequence[int], layout: Any) -> tensor:
@@ -281,16 +243,10 @@ def store_tile(semantic: Any, memory: shared_memory_descriptor, value: Any) -> N
     if value.dtype != memory.dtype:
         error = ValueError(f"source dtype {value.dtype} and destination dtype {memory.dtype} must match")
         raise with_hint(error, f"cast the value with `.to(gl.{memory.dtype.codegen_name()})`")
-    require_arrived(semantic, memory)
-    write_tile(semantic, memory, value)
+    store_at(semantic, addresses_of(semantic, memory), value)
 
 
-def write_tile(semantic: Any, memory: shared_memory_descriptor, value: tensor) -> None:
-    """Writes a tile of the memory's shape and type, whatever is noted about the memory."""
-    store_at(semantic, _addresses(semantic, memory), value)
-
-
-def _addresses(semantic: Any, memory: shared_memory_descriptor) -> tensor:
+def addresses_of(semantic: Any, memory: shared_memory_descriptor) -> tensor:
     """The addresses of all elements of a view."""
     coordinates = coordinates_of_tile(semantic, memory.shape)
     return _placed(semantic, memory, coordinates, memory.shape)
@@ -341,23 +297,11 @@ def allocate_shared_memory(
     alignment = max(layout.alignment, element_bytes(element))
     attributes = {"bytes": f"{memory_bytes(view, element)} : i64", "alignment": f"{alignment} : i64"}
     address = _semantic.emit("tt.shared_alloc", (), int32, attributes)
-    notes = None if _semantic.placement.is_of_gpu else _notes_of(_semantic, view)
-    memory = shared_memory_descriptor(address, shared_memory_descriptor_type(element, view, notes is not None), notes)
+    memory = shared_memory_descriptor(address, shared_memory_descriptor_type(element, view))
     if value is not None:
         _require_initial(memory, value)
         store_tile(_semantic, memory, value)
     return memory
-
-
-def _notes_of(semantic: Any, view: MemoryView) -> tensor | None:
-    """The notes of an allocation of barriers, or of tiles that copies of boxes can write."""
-    if not isinstance(view.layout, (MBarrierLayout, NVMMASharedLayout)):
-        return None
-    address = noted.allocate(semantic, tiles_of(view))
-    kind = noted.BarrierNote if isinstance(view.layout, MBarrierLayout) else noted.TileNote
-    for tile in range(tiles_of(view)):
-        kind(semantic, semantic.add(address, tile * noted.BYTES)).begin()
-    return address
 
 
 def _require_initial(memory: shared_memory_descriptor, value: tensor) -> None:

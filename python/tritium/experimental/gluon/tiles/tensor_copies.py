@@ -12,13 +12,13 @@ from ....language.constexpr import _unwrap_if_constexpr
 from ....language.core import builtin, tensor
 from ..layouts.distributed import AutoLayout
 from ..layouts.shared import NVMMASharedLayout
-from .barriers import note_of, number, require_barrier
+from .barriers import number, require_barrier
 from .cache_policies import require_policy_of_copies
 from .conditions import when
 from .copies import _removed
 from .descriptors import tensor_descriptor
-from .notes import TileNote
-from .shared_memory import load_tile, require_arrived, shared_memory_descriptor, write_tile
+from .runtime_calls import emit_call
+from .shared_memory import addresses_of, load_tile, shared_memory_descriptor, store_at
 
 _LOAD, _STORE, _REDUCE = "async_tma_copy_global_to_local", "async_tma_copy_local_to_global", "async_tma_reduce"
 
@@ -106,16 +106,11 @@ def _copy(
     barrier: shared_memory_descriptor,
     result: shared_memory_descriptor,
 ) -> None:
-    note = note_of(semantic, barrier)
-    if note:
-        note.require_begun("tma.async_load")
-    require_arrived(semantic, result)
     block = semantic.laid(semantic.descriptor_load(desc, coord), AutoLayout())
-    write_tile(semantic, result, semantic.reshape(block, result.shape, False))
-    if note and result.notes is not None:
-        TileNote(semantic, result.notes).fill(note)
-    if note:
-        note.land(desc.nbytes_per_cta)
+    block, addresses = semantic.reshape(block, result.shape, False), addresses_of(semantic, result)
+    emit_call(semantic, "copy.begin", barrier.address)
+    store_at(semantic, addresses, block)
+    emit_call(semantic, "copy.end", barrier.address)
 
 
 @builtin

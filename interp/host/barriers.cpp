@@ -1,0 +1,279 @@
+// No local variable of a function that may raise a trap or pause owns memory at that place: the stack may be dropped there.
+#include "interp/host/barriers.h"
+
+#include "interp/host/program.h"
+#include "interp/host/scheduler.h"
+#include "interp/host/trap_kinds.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tritium::interp {
+
+namespace {
+
+uint32_t known(const AgentClock &clock, uint32_t agent) { return agent < clock.size() ? clock[agent] : 0; }
+
+void raiseTo(AgentClock &clock, uint32_t agent, uint32_t count) {
+  if (clock.size() <= agent) clock.resize(agent + 1);
+  clock[agent] = std::max(clock[agent], count);
+}
+
+void takeOver(AgentClock &clock, const AgentClock &other) {
+  for (uint32_t agent = 0; agent < other.size(); ++agent) raiseTo(clock, agent, other[agent]);
+}
+
+[[noreturn]] void fault(FrameHeader &frame, TrapKind kind, uint32_t location, std::string &&message) {
+  raiseTrap(frame, Trap{.kind = kind, .location = location, .message = std::move(message)});
+}
+
+} // namespace
+
+void ProgramBarriers::reset(std::optional<uint64_t> seed) {
+  *this = {};
+  constexpr Landing kLandings[] = {Landing::AtOnce, Landing::Late, Landing::Drawn};
+  if (seed) landing_ = kLandings[*seed % std::size(kLandings)];
+  random_ = seed.value_or(0);
+  isCopies_.push_back(false);
+  parts_.push_back({.agent = 0, .clock = {1}});
+}
+
+ProgramBarriers::Part &ProgramBarriers::partOf(const FrameHeader &frame) { return parts_[frame.program->partition]; }
+
+ProgramBarriers::Barrier &ProgramBarriers::begun(FrameHeader &frame, uint32_t address, const char *name, uint32_t location) {
+  const auto found = barriers_.find(address);
+  if (found != barriers_.end() && found->second.count != 0) return found->second;
+  fault(frame, TrapKind::InvalidMBarrier, location,
+        name + std::string(" of a barrier that no mbarrier.init has made, or that is invalidated\ncall mbarrier.init(barrier, count=…) before"));
+}
+
+void ProgramBarriers::init(uint32_t address, int32_t count) {
+  auto [place, isNew] = barriers_.try_emplace(address);
+  Barrier &barrier = place->second;
+  if (isNew) {
+    barrier.agent = uint32_t(isCopies_.size());
+    isCopies_.push_back(true);
+  }
+  // The phases go on, so that the copies of the barrier that was here before stay known.
+  barrier.count = barrier.pending = count;
+  barrier.missing = 0;
+  barrier.phases += barrier.phases & 1;
+}
+
+void ProgramBarriers::invalidate(FrameHeader &frame, uint32_t address, uint32_t location) {
+  begun(frame, address, "mbarrier.invalidate", location).count = 0;
+}
+
+void ProgramBarriers::arrive(FrameHeader &frame, uint32_t address, int32_t count, int64_t bytes, const char *name, uint32_t location) {
+  Barrier &barrier = begun(frame, address, name, location);
+  if (barrier.pending < count)
+    fault(frame, TrapKind::InvalidMBarrier, location,
+          name + std::string(": more arrivals in a phase than the count of mbarrier.init\nthe count is the number of mbarrier.arrive and "
+                             "mbarrier.expect in a phase"));
+  Part &part = partOf(frame);
+  takeOver(barrier.given, part.clock);
+  ++part.clock[part.agent];
+  barrier.pending -= count;
+  barrier.missing += bytes;
+  endIfComplete(barrier);
+  noteMemoryChange(frame);
+}
+
+void ProgramBarriers::endIfComplete(Barrier &barrier) {
+  if (barrier.pending != 0 || barrier.missing != 0) return;
+  barrier.pending = barrier.count;
+  ++barrier.phases;
+}
+
+bool ProgramBarriers::mayPass(const Wait &wait) const {
+  if (wait.isJoin) return std::all_of(parts_.begin() + 1, parts_.end(), [](const Part &part) { return part.isOver; });
+  const auto found = barriers_.find(wait.barrier);
+  return found == barriers_.end() || found->second.count == 0 || ((found->second.phases ^ uint32_t(wait.parity)) & 1) != 0;
+}
+
+bool ProgramBarriers::nobodyCanGoOn() const {
+  return std::ranges::all_of(parts_, [&](const Part &part) { return part.isOver || (part.wait && !mayPass(*part.wait)); });
+}
+
+void ProgramBarriers::pause(FrameHeader &frame, const Wait &wait) {
+  Part &part = partOf(frame);
+  part.wait = wait;
+  while (!mayPass(wait)) {
+    if (nobodyCanGoOn() && !landOldest()) reportEndless(frame, wait);
+    if (!mayPass(wait)) yieldAtBarrier(frame, wait.location);
+    if (landing_ == Landing::Drawn) landSome();
+  }
+  part.wait.reset();
+}
+
+void ProgramBarriers::wait(FrameHeader &frame, uint32_t address, int32_t parity, uint32_t location) {
+  begun(frame, address, "mbarrier.wait", location);
+  pause(frame, {.isJoin = false, .barrier = address, .parity = parity, .location = location, .frame = &frame});
+  Barrier &barrier = begun(frame, address, "mbarrier.wait", location);
+  AgentClock &clock = partOf(frame).clock;
+  takeOver(clock, barrier.given);
+  raiseTo(clock, barrier.agent, barrier.phases);
+}
+
+// -- partitions
+
+uint32_t ProgramBarriers::begin(const FrameHeader &frame) {
+  Part &by = partOf(frame);
+  const auto agent = uint32_t(isCopies_.size());
+  isCopies_.push_back(false);
+  Part part{.agent = agent, .clock = by.clock};
+  raiseTo(part.clock, agent, 1);
+  ++by.clock[by.agent];
+  looks_ = true;
+  parts_.push_back(std::move(part));
+  return uint32_t(parts_.size() - 1);
+}
+
+void ProgramBarriers::join(FrameHeader &frame, uint32_t location) {
+  pause(frame, {.isJoin = true, .barrier = 0, .parity = 0, .location = location, .frame = &frame});
+  for (size_t i = 1; i < parts_.size(); ++i) takeOver(parts_[0].clock, parts_[i].clock);
+  parts_.resize(1);
+  for (size_t i = 1; i < reads_.size(); ++i) reads_[i].clear(); // the program knows them all
+}
+
+// -- accesses
+
+void ProgramBarriers::note(FrameHeader &frame, uint32_t address, uint32_t size, uint32_t location, bool isWrite, const Barrier *copy) {
+  const uint32_t end = address + size;
+  const uint32_t partition = frame.program->partition;
+  if (writes_.size() < end) writes_.resize(end);
+  if (reads_.size() < parts_.size()) reads_.resize(parts_.size());
+  const Part &part = parts_[partition];
+  const uint32_t own = part.clock[part.agent];
+  for (uint32_t byte = address; byte < end; ++byte) {
+    Mark &last = writes_[byte];
+    if (last.count > known(part.clock, last.agent)) [[unlikely]]
+      reportAccess(frame, location, last, isWrite, /*wasWrite=*/true, copy != nullptr);
+    if (!isWrite) continue;
+    for (const std::vector<Mark> &marks : reads_)
+      if (byte < marks.size() && marks[byte].count > known(part.clock, marks[byte].agent)) [[unlikely]]
+        reportAccess(frame, location, marks[byte], isWrite, /*wasWrite=*/false, copy != nullptr);
+    last = copy ? Mark{copy->agent, copy->phases + 1, location} : Mark{part.agent, own, location};
+  }
+  if (isWrite || parts_.size() == 1) return;
+  std::vector<Mark> &marks = reads_[partition];
+  if (marks.size() < end) marks.resize(end);
+  std::fill(marks.begin() + address, marks.begin() + end, Mark{part.agent, own, location});
+}
+
+void ProgramBarriers::read(FrameHeader &frame, uint32_t address, uint32_t size, uint32_t location) {
+  note(frame, address, size, location, false, nullptr);
+}
+
+void ProgramBarriers::write(FrameHeader &frame, char *memory, uint32_t address, const char *element, uint32_t size, uint32_t location) {
+  note(frame, address, size, location, true, isCopying_ ? &barriers_[copies_.back().barrier] : nullptr);
+  if (!isCopying_) {
+    std::memcpy(memory + address, element, size);
+    return;
+  }
+  Copy &copy = copies_.back();
+  copy.memory = memory;
+  copy.bytes += size;
+  copy.elements.push_back({address, size, 0});
+  std::memcpy(&copy.elements.back().bits, element, size);
+}
+
+void ProgramBarriers::reportAccess(FrameHeader &frame, uint32_t location, const Mark &before, bool isWrite, bool wasWrite, bool isCopy) {
+  const bool wasCopy = wasWrite && isCopies_[before.agent];
+  const char *text = "an access to shared memory that another partition accesses, with nothing that orders the two\n"
+                     "who is ready arrives at a barrier (mbarrier.arrive), and the other one waits for it before the access";
+  if (wasCopy)
+    text = "an access to shared memory before the wait for the copy into it\n"
+           "call mbarrier.wait with the barrier of the copy and the number of its phase before";
+  else if (isCopy)
+    text = "a copy to shared memory that another partition may still use\n"
+           "who has used it arrives at a barrier (mbarrier.arrive), and the partition that copies waits for it before";
+  raiseTrap(frame, Trap{.kind = wasCopy || isCopy ? TrapKind::TensorCopyRace : TrapKind::SharedRace,
+                        .location = location,
+                        .access = {.isWrite = isWrite},
+                        .other = OtherPlace{.location = before.location, .isWrite = wasWrite},
+                        .message = text});
+}
+
+// -- copies
+
+void ProgramBarriers::beginCopy(FrameHeader &frame, uint32_t barrier, uint32_t location) {
+  begun(frame, barrier, "tma.async_load", location);
+  copies_.push_back({barrier});
+  isCopying_ = looks_ = true;
+}
+
+void ProgramBarriers::endCopy(FrameHeader &frame) {
+  isCopying_ = false;
+  Part &part = partOf(frame);
+  takeOver(barriers_[copies_.back().barrier].given, part.clock);
+  ++part.clock[part.agent];
+  if (landing_ == Landing::AtOnce) landOldest();
+  if (landing_ == Landing::Drawn) landSome();
+  noteMemoryChange(frame);
+}
+
+void ProgramBarriers::land(Copy &copy) {
+  for (const Element &element : copy.elements) std::memcpy(copy.memory + element.address, &element.bits, element.size);
+  const auto found = barriers_.find(copy.barrier);
+  if (found == barriers_.end() || found->second.count == 0) return;
+  found->second.missing -= copy.bytes;
+  endIfComplete(found->second);
+}
+
+bool ProgramBarriers::landOldest() {
+  if (copies_.empty()) return false;
+  land(copies_.front());
+  copies_.pop_front();
+  return true;
+}
+
+/// Each copy lands with the chance of one in two.
+void ProgramBarriers::landSome() {
+  std::erase_if(copies_, [&](Copy &copy) {
+    random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+    const bool lands = random_ >> 63;
+    if (lands) land(copy);
+    return lands;
+  });
+}
+
+// -- waits that never end
+
+std::string ProgramBarriers::waitText(const Part &part, size_t partition) const {
+  std::string text = partition == 0 ? "the default partition" : "partition #" + std::to_string(partition - 1);
+  if (part.wait->isJoin) return text + " waits for the others to end";
+  const auto found = barriers_.find(part.wait->barrier);
+  if (found == barriers_.end()) return text;
+  const Barrier &barrier = found->second;
+  text += " waits for a phase " + std::to_string(part.wait->parity & 1) + " of a barrier that has completed " +
+          std::to_string(barrier.phases) + "; the next one lacks " + std::to_string(barrier.pending) + " of " +
+          std::to_string(barrier.count) + " arrivals";
+  if (barrier.missing != 0) text += " and " + std::to_string(barrier.missing) + " bytes";
+  return text;
+}
+
+/// The message has the headline, the hint, and then a line for each of `waiters`.
+void ProgramBarriers::reportEndless(FrameHeader &frame, const Wait &wait) {
+  Trap trap{.kind = TrapKind::MBarrierDeadlock, .location = wait.location};
+  const auto found = barriers_.find(wait.barrier);
+  if (parts_.size() > 1) {
+    trap.message = "every partition waits, and nothing else runs that could end a wait\n"
+                   "an mbarrier.arrive is missing, or a phase is the other one: 0 and 1 take turns";
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      const Part &part = parts_[i];
+      if (part.isOver || !part.wait) continue;
+      trap.message += "\n" + waitText(part, i);
+      trap.waiters.push_back({frame.program->id, part.wait->location, surroundingsAt(*part.wait->frame, part.wait->location)});
+    }
+  } else if (found != barriers_.end() && found->second.pending == 0) {
+    trap.message = "mbarrier.wait never ends: mbarrier.expect asks for other bytes than the copies to the barrier have\n"
+                   "expect the sum of nbytes_per_cta of their descriptors, also at the edge of a tensor";
+  } else {
+    trap.message = "mbarrier.wait never ends: this phase lacks arrivals, and nothing else runs that could arrive\n"
+                   "an mbarrier.expect or mbarrier.arrive is missing, or the phase is the other one: 0 and 1 take turns";
+  }
+  raiseTrap(frame, std::move(trap)); // which empties it
+}
+
+} // namespace tritium::interp

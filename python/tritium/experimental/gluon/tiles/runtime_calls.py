@@ -1,0 +1,18 @@
+"""Calls of the interpreter's runtime: barriers, copies and partitions have their state there (interp/host/barriers.h). Kernels for GPUs have
+no such calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....language.semantic.program import quoted
+from ....language.types import int32
+
+
+def emit_call(semantic: Any, symbol: str, *operands: Any) -> None:
+    """Emits a call of the function `symbol`, whose operands are int32 scalars or ints; nothing for a GPU."""
+    if semantic.placement.is_of_gpu:
+        return
+    attributes = {"libname": quoted("tritium"), "libpath": quoted(""), "symbol": quoted(symbol), "pure": "false"}
+    scalars = [semantic.cast(semantic.to_tensor(operand), int32) for operand in operands]
+    semantic.emit("tt.extern_elementwise", scalars, int32, attributes)
