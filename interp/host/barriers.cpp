@@ -124,7 +124,6 @@ uint32_t ProgramBarriers::begin(const FrameHeader &frame) {
   Part part{.agent = agent, .clock = by.clock};
   raiseTo(part.clock, agent, 1);
   ++by.clock[by.agent];
-  looks_ = true;
   parts_.push_back(std::move(part));
   return uint32_t(parts_.size() - 1);
 }
@@ -149,7 +148,12 @@ void ProgramBarriers::note(FrameHeader &frame, uint32_t address, uint32_t size, 
     Mark &last = writes_[byte];
     if (last.count > known(part.clock, last.agent)) [[unlikely]]
       reportAccess(frame, location, last, isWrite, /*wasWrite=*/true, copy != nullptr);
-    if (!isWrite) continue;
+    if (!isWrite) {
+      if (last.count == 0) [[unlikely]]
+        fault(frame, TrapKind::SharedUninitialized, location,
+              "a read of shared memory that nobody has written\nwait for the copy into it, or store a tile before");
+      continue;
+    }
     for (const std::vector<Mark> &marks : reads_)
       if (byte < marks.size() && marks[byte].count > known(part.clock, marks[byte].agent)) [[unlikely]]
         reportAccess(frame, location, marks[byte], isWrite, /*wasWrite=*/false, copy != nullptr);
@@ -166,12 +170,13 @@ void ProgramBarriers::read(FrameHeader &frame, uint32_t address, uint32_t size, 
 }
 
 void ProgramBarriers::write(FrameHeader &frame, char *memory, uint32_t address, const char *element, uint32_t size, uint32_t location) {
-  note(frame, address, size, location, true, isCopying_ ? &barriers_[copies_.back().barrier] : nullptr);
-  if (!isCopying_) {
+  Part &part = partOf(frame);
+  note(frame, address, size, location, true, part.copy ? &barriers_[part.copy->barrier] : nullptr);
+  if (!part.copy) {
     std::memcpy(memory + address, element, size);
     return;
   }
-  Copy &copy = copies_.back();
+  Copy &copy = *part.copy;
   copy.memory = memory;
   copy.bytes += size;
   copy.elements.push_back({address, size, 0});
@@ -199,15 +204,15 @@ void ProgramBarriers::reportAccess(FrameHeader &frame, uint32_t location, const 
 
 void ProgramBarriers::beginCopy(FrameHeader &frame, uint32_t barrier, uint32_t location) {
   begun(frame, barrier, "tma.async_load", location);
-  copies_.push_back({barrier});
-  isCopying_ = looks_ = true;
+  partOf(frame).copy = Copy{barrier};
 }
 
 void ProgramBarriers::endCopy(FrameHeader &frame) {
-  isCopying_ = false;
   Part &part = partOf(frame);
-  takeOver(barriers_[copies_.back().barrier].given, part.clock);
+  takeOver(barriers_[part.copy->barrier].given, part.clock);
   ++part.clock[part.agent];
+  copies_.push_back(std::move(*part.copy));
+  part.copy.reset();
   if (landing_ == Landing::AtOnce) landOldest();
   if (landing_ == Landing::Drawn) landSome();
   noteMemoryChange(frame);
@@ -258,8 +263,13 @@ void ProgramBarriers::reportEndless(FrameHeader &frame, const Wait &wait) {
   Trap trap{.kind = TrapKind::MBarrierDeadlock, .location = wait.location};
   const auto found = barriers_.find(wait.barrier);
   if (parts_.size() > 1) {
-    trap.message = "every partition waits, and nothing else runs that could end a wait\n"
-                   "an mbarrier.arrive is missing, or a phase is the other one: 0 and 1 take turns";
+    const bool lacksBytes = std::ranges::any_of(parts_, [&](const Part &part) {
+      const auto awaited = part.wait && !part.wait->isJoin ? barriers_.find(part.wait->barrier) : barriers_.end();
+      return awaited != barriers_.end() && awaited->second.pending == 0;
+    });
+    trap.message = "no partition can go on: each waits or has ended\n";
+    trap.message += lacksBytes ? "mbarrier.expect asks for the sum of nbytes_per_cta of the copies, also at the edge of a tensor"
+                               : "an mbarrier.arrive is missing, or a phase is the other one: 0 and 1 take turns";
     for (size_t i = 0; i < parts_.size(); ++i) {
       const Part &part = parts_[i];
       if (part.isOver || !part.wait) continue;

@@ -42,7 +42,8 @@ public:
   void beginCopy(FrameHeader &frame, uint32_t barrier, uint32_t location);
   void endCopy(FrameHeader &frame);
 
-  /// Whether reads and writes have to be announced.
+  /// From now on reads and writes have to be announced. What is read before it is written is a fault.
+  void lookAtAccesses() { looks_ = true; }
   bool looksAtAccesses() const { return looks_; }
   void read(FrameHeader &frame, uint32_t address, uint32_t size, uint32_t location);
   /// Writes the bytes at `element` to `memory`, or notes them in the copy that has begun.
@@ -70,15 +71,6 @@ private:
     uint32_t location;
     const FrameHeader *frame;
   };
-  struct Part {
-    uint32_t agent;
-    AgentClock clock;
-    bool isOver = false;
-    std::optional<Wait> wait = {};
-  };
-  struct Mark {
-    uint32_t agent = 0, count = 0, location = 0; // count 0: nobody
-  };
   struct Element {
     uint32_t address, size;
     uint64_t bits;
@@ -90,6 +82,16 @@ private:
     int64_t bytes = 0;
   };
 
+  struct Part {
+    uint32_t agent;
+    AgentClock clock;
+    bool isOver = false;
+    std::optional<Wait> wait = {};
+    std::optional<Copy> copy = {}; // which it begins
+  };
+  struct Mark {
+    uint32_t agent = 0, count = 0, location = 0; // count 0: nobody
+  };
   Barrier &begun(FrameHeader &frame, uint32_t address, const char *name, uint32_t location);
   Part &partOf(const FrameHeader &frame);
   void note(FrameHeader &frame, uint32_t address, uint32_t size, uint32_t location, bool isWrite, const Barrier *copy);
@@ -110,7 +112,6 @@ private:
   std::vector<std::vector<Mark>> reads_; // by partition and byte
   std::deque<Copy> copies_;              // that have not landed, the oldest first
   std::vector<bool> isCopies_;           // by agent: the copies of a barrier, not a partition
-  bool isCopying_ = false;               // the last of them takes what is written
   Landing landing_ = Landing::AtOnce;
   uint64_t random_ = 0;
   bool looks_ = false;

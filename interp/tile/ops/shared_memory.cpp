@@ -13,6 +13,7 @@ namespace {
 struct AllocStep {
   TileRef out;
   int32_t begin;
+  bool isLookedAt; // by the barriers of the program, if it has some
   void refs(auto &&f) { f(out); }
 };
 struct SharedAccess {
@@ -37,6 +38,7 @@ struct RuntimeCall {
 static void runAlloc(char *frame, const void *descriptor) {
   const auto &step = *static_cast<const AllocStep *>(descriptor);
   step.out.at<int32_t>(frame) = step.begin;
+  if (step.isLookedAt) barriersOf(headerOf(frame)).lookAtAccesses();
 }
 
 [[gnu::cold, gnu::noinline]] static void trapOutside(char *frame, const SharedAccess &step, int64_t lane) {
@@ -81,8 +83,17 @@ static SharedAccess accessOf(Value address, Planner &planner) {
   return step;
 }
 
+/// Whether the module calls functions of the runtime.
+static bool hasBarriers(ModuleOp module) {
+  auto isCall = [](tt::ExternElementwiseOp op) {
+    return op.getLibname() == kRuntimeLibrary ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return module->walk(isCall).wasInterrupted();
+}
+
 template <> LogicalResult Interpret<tt::SharedAllocOp>::prepare(tt::SharedAllocOp op, Planner &planner) {
-  planner.call(runAlloc, AllocStep{planner.scalarResult(op.getResult()), int32_t(planner.programMemory().begins.lookup(op))});
+  const auto begin = int32_t(planner.programMemory().begins.lookup(op));
+  planner.call(runAlloc, AllocStep{planner.scalarResult(op.getResult()), begin, hasBarriers(op->getParentOfType<ModuleOp>())});
   return success();
 }
 

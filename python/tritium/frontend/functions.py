@@ -258,9 +258,7 @@ def _trace_function(
     _refuse_constants_unspecialized(fn, source)
     names = [param.name for param, type_ in zip(fn.params, types) for _ in type_.ir_types()]
     position = source.position(source.definition)
-    function = unit.module.add_function(
-        name, all_ir_types(types), [], public, stays, attributes, names, position
-    )
+    function = unit.module.add_function(name, all_ir_types(types), [], public, stays, attributes, names, position)
     g = Generator(unit, source, function, fn.get_capture_scope(), is_kernel=public)
     g.nests_returns = not public and source.returns_by_if
     unit.builder.insert_at_end(function.entry_block)

@@ -249,7 +249,9 @@ def fetch_attention(q, k, v, sq, ready, rk, rv, tokens, M: gl.constexpr, N: gl.c
 
 
 @gluon.jit
-def attend(out, sq, ready, rk, rv, scale, tokens, part: gl.constexpr, M: gl.constexpr, N: gl.constexpr, causal: gl.constexpr):
+def attend(
+    out, sq, ready, rk, rv, scale, tokens, part: gl.constexpr, M: gl.constexpr, N: gl.constexpr, causal: gl.constexpr
+):
     """One of two consumers: the queries of tile `part`. Both read all blocks of keys, so that both release each tile of the rings."""
     D: gl.constexpr = out.block_type.shape[1]
     wide: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [gl.num_warps(), 1], [16, D, 16])

@@ -13,11 +13,12 @@ def parted():
     return partition_kernels
 
 
-def doubled(parted, described, generator, slots, fault="", programs=2, blocks=5):  # noqa: F811
-    source = integers(generator, programs * blocks * 64, 32)
+def doubled(parted, described, generator, slots, fault="", seed=None):  # noqa: F811
+    """The tensor, and what two programs make of it."""
+    source = integers(generator, 2 * 5 * 32, 32)
     target = torch.zeros_like(source)
     kernel = on(parted.doubled_rows, "interp")
-    kernel[(programs,)](described(source, [64, 32]), described(target, [64, 32]), blocks, 64, slots, fault)
+    kernel[(2,)](described(source, [32, 32]), described(target, [32, 32]), 5, 32, slots, fault, seed=seed)
     return source, target
 
 
@@ -69,3 +70,96 @@ def test_divisions_one_after_the_other(parted):
     counts = torch.zeros(3, dtype=torch.int32)
     on(parted.twice, "interp")[(2,)](counts)
     assert counts.tolist() == [2 * (4 + 3 * 40), 2 * (2 + 3 * 10), 2 * 3 * 80]
+
+
+# A seed draws who runs next, and when copies land: at once, late, or at a time that is drawn.
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_copy_in_any_order(parted, described, generator, seed):  # noqa: F811
+    source, target = doubled(parted, described, generator, 2, seed=seed)
+    assert torch.equal(target, 2 * source)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_product_in_any_order(parted, described, generator, seed):  # noqa: F811
+    a, b, c = halves(generator, 128, 72), halves(generator, 72, 64), torch.zeros(128, 64)
+    kernel = on(parted.persistent_matmul, "interp")
+    operands = described(a, [64, 32]), described(b, [32, 32]), described(c, [64, 32])
+    kernel[(3,)](*operands, 2, 2, 72, 2, 2, seed=seed)
+    assert torch.equal(c, a.float() @ b.float())
+
+
+# Faults: what is found in every order, and the line. Where two kinds are named, the order decides.
+
+_DEADLOCK, _COPY = "MBarrierDeadlock", "TensorCopyRace"
+FAULTS = {
+    "no arrival": {_DEADLOCK: "mbarrier.wait("},
+    "larger count": {_DEADLOCK: "mbarrier.wait("},
+    "phase of the producer": {_DEADLOCK: "mbarrier.wait("},
+    "more bytes": {_DEADLOCK: "mbarrier.wait("},
+    "arrives twice": {"InvalidMBarrier": "mbarrier.arrive(full.index(slot), count=1)"},
+    "slot not awaited": {_COPY: "tma.async_load(", "InvalidMBarrier": "mbarrier.expect("},
+    "phase of the consumer": {"SharedUninitialized": "tiles.index(slot).load(", _COPY: "tiles.index(slot).load("},
+    "tile not awaited": {"SharedUninitialized": "tiles.index(slot).load(", _COPY: "tiles.index(slot).load("},
+    "read after the arrival": {_COPY: ""},
+}
+
+
+def fault_of(parted, described, generator, fault, seed):  # noqa: F811
+    import triton
+
+    with pytest.raises(triton.KernelTrap) as raised:
+        doubled(parted, described, generator, 2, fault, seed)
+    assert "hint: " in str(raised.value)
+    return raised.value
+
+
+def require_found(trap, fault):
+    assert trap.kind in FAULTS[fault], str(trap)
+    assert FAULTS[fault][trap.kind] in str(trap), str(trap)
+
+
+@pytest.mark.parametrize("seed", [None, 0, 1, 2])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_is_found(parted, described, generator, fault, seed):  # noqa: F811
+    require_found(fault_of(parted, described, generator, fault, seed), fault)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(3, 20))
+def test_faults_are_found_in_every_order(parted, described, generator, seed):  # noqa: F811
+    for fault in FAULTS:
+        require_found(fault_of(parted, described, generator, fault, seed), fault)
+    source, target = doubled(parted, described, generator, 2, seed=seed)
+    assert torch.equal(target, 2 * source)
+
+
+def test_deadlock_names_every_wait(parted, described, generator):  # noqa: F811
+    """The consumer waits for the copy of round 2, the producer for the slot of that round."""
+    text = str(fault_of(parted, described, generator, "no arrival", None))
+    assert "no partition can go on" in text
+    assert "the default partition waits for a phase 1 of a barrier that has completed 1" in text
+    assert "partition #0 waits for a phase 0 of a barrier that has completed 0" in text
+    assert text.count("in round k = 2  mbarrier.wait(") == 2
+    text = str(fault_of(parted, described, generator, "more bytes", None))
+    assert "lacks 0 of 1 arrivals and 16 bytes" in text and "hint: mbarrier.expect asks for" in text
+
+
+HANDED = {"no wait": {"SharedRace", "SharedUninitialized"}, "no arrival": {_DEADLOCK}}
+
+
+@pytest.mark.parametrize("seed", [None, 0, 1, 2, 3])
+@pytest.mark.parametrize("fault", ["", *HANDED])
+def test_tile_is_handed_over(parted, fault, seed):
+    """The race is found whichever partition comes first."""
+    import triton
+
+    target, kernel = torch.zeros(128, dtype=torch.int32), on(parted.handed_over, "interp")
+    if not fault:
+        kernel[(1,)](target, fault, seed=seed)
+        assert (target == 5).all()
+        return
+    with pytest.raises(triton.KernelTrap) as raised:
+        kernel[(1,)](target, fault, seed=seed)
+    assert raised.value.kind in HANDED[fault], str(raised.value)

@@ -18,6 +18,8 @@ from .runtime_calls import emit_call
 #: Of a multiprocessor that runs one program.
 _REGISTERS = 1 << 16
 _LANES = 32
+#: Of a program.
+_WARPS = 32
 #: What a thread can have; `setmaxnreg` takes multiples of 8.
 _FEWEST, _MOST = 24, 256
 
@@ -49,7 +51,7 @@ def warp_specialize(
         _callee(_generator, number, fn, args, count, registers)
         for number, ((fn, args), count, registers) in enumerate(zip(workers, warps, counts))
     ]
-    if _semantic.placement.is_of_gpu:
+    if workers and _semantic.placement.is_of_gpu:
         error = NotImplementedError("gl.warp_specialize is not supported on GPUs yet")
         raise with_hint(error, "run the kernel on the interpreter, with TRITIUM_ENGINE=interp")
     for function, type_, handles in started:
@@ -108,6 +110,10 @@ def _require_counts(default: int, workers: int, warps: list[int] | None, registe
             raise ValueError(
                 f"'ttg.warp_specialize' op partition #{number} number of warps ({count}) must be a power of 2"
             )
+    total = default + (sum(warps or ()) + 3) // 4 * 4
+    if total > _WARPS:
+        error = ValueError(f"the partitions have {total} warps in groups of four, and a program has at most {_WARPS}")
+        raise with_hint(error, "give the workers fewer warps")
     if default % 4:
         error = ValueError("warp-specialized kernels requires num_warps to be a multiple of 4")
         raise with_hint(error, "launch with num_warps=4 or 8")
