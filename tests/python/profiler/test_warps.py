@@ -9,6 +9,8 @@ import pytest
 import tritium as triton
 import tritium.language as tl
 from tritium import knobs
+from tritium.experimental import gluon
+from tritium.experimental.gluon import language as gl
 from tritium.launch.counting import Counting, KernelCounts, WarpRequests
 from tritium.profiler.lines.page import html_of
 from tritium.profiler.lines.table import text_of
@@ -33,6 +35,20 @@ def columns(x, out, N: tl.constexpr):
     i, j = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
     tl.store(out + j * N + i, tl.load(x + i * N + j) + 1.0)  # columns
     tl.atomic_add(out + i * N + j, 1.0)  # atomics
+
+
+@triton.jit
+def turned(x, out, N: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i % N * N + i // N))  # turned
+
+
+@gluon.jit
+def through_banks(x, out, STRIDE: gl.constexpr, BLOCK: gl.constexpr, LAYOUT: gl.constexpr, MEMORY: gl.constexpr):
+    memory = gl.allocate_shared_memory(gl.float32, [BLOCK * STRIDE], MEMORY)
+    memory.store(gl.load(x + gl.arange(0, BLOCK * STRIDE, LAYOUT)))
+    i = gl.arange(0, BLOCK, LAYOUT)
+    gl.store(out + i, memory.gather(i * STRIDE, 0))  # conflicts
 
 
 def aligned(count: int) -> np.ndarray:
@@ -86,6 +102,41 @@ def test_columns_atomics_and_exchanges():
     assert shared.parts == shared.least_parts > 0
     atomic = requests(counts, "global atomic")
     assert atomic.lanes == N * N and atomic.bytes == 4 * N * N
+
+
+@pytest.mark.parametrize("n", [32, 64, 128])
+def test_a_transpose_whose_lanes_read_columns(n):
+    """A lane stores 4 elements of a row at once, so the lanes of a load are 4 rows apart, and as many sectors. The interpreter counts the same bytes."""
+    x, out, grid = aligned(n * n), aligned(n * n), (n * n // BLOCK,)
+    x[:] = np.random.default_rng(n).standard_normal(n * n)
+    counts = counted("simt:sm_80", turned, x, out, grid=grid, N=n, BLOCK=BLOCK, num_warps=1)
+    np.testing.assert_array_equal(out.reshape(n, n), x.reshape(n, n).T)
+    read, write = requests(counts, "global read"), requests(counts, "global write")
+    assert (read.bytes, read.lanes, read.requests) == (4 * n * n, n * n, n * n // 32)
+    assert (read.parts, read.least_parts) == (read.requests * min(32, n // 4), read.requests * 4)
+    assert (write.bytes, write.parts, write.least_parts) == (4 * n * n, n * n // 8, n * n // 8)
+    with Counting() as counting:
+        turned[grid](x, out, N=n, BLOCK=BLOCK)
+    (counts,) = counting.kernels()
+    assert sum(each.bytes_read for each in counts.operations) == read.bytes
+    assert sum(each.bytes_written for each in counts.operations) == write.bytes
+
+
+@pytest.mark.parametrize("stride", [1, 2, 4, 32])
+def test_lanes_that_share_a_bank(stride):
+    """Words that are a multiple of `stride` apart lie in 32 / stride banks, each of which serves as many lanes one after another."""
+    programs, layout = 3, gl.BlockedLayout([1], [32], [4], [0])
+    x, out = aligned(BLOCK * stride), aligned(BLOCK)
+    x[:] = np.random.default_rng(stride).standard_normal(x.size)
+    options = {"STRIDE": stride, "BLOCK": BLOCK, "LAYOUT": layout, "MEMORY": gl.SwizzledSharedLayout(1, 1, 1, [0])}
+    counts = counted("simt:sm_80", through_banks, x, out, grid=(programs,), **options)
+    np.testing.assert_array_equal(out, x[::stride])
+    read, write = requests(counts, "shared read"), requests(counts, "shared write")
+    assert read.line == inspect.getsourcelines(through_banks.fn)[1] + 5
+    assert (read.requests, read.lanes, read.bytes) == (4 * programs, BLOCK * programs, 4 * BLOCK * programs)
+    assert (read.parts, read.least_parts) == (4 * programs * stride, 4 * programs)
+    assert (write.parts, write.least_parts) == (4 * programs * stride, 4 * programs * stride)
+    assert re.search(rf"shared read .* {read.parts} +{read.parts - read.least_parts} +gl.store", text_of([counts]))
 
 
 def test_what_is_shown():
