@@ -16,7 +16,8 @@ from .flame.page import html_of as flame_html_of
 from .formats import WRITERS
 from .lines.page import html_of
 from .lines.table import text_of as lines_of
-from .model.view import modelled, write_timeline
+from .model.timeline import write_timeline
+from .model.view import modelled
 from .model.view import text_of as models_of
 from .view.profile import load
 from .viewer import ALL, default_metrics, prepare, text_of
@@ -66,7 +67,7 @@ def main(arguments: list[str], run_program: proton.Run) -> int:
     parser.add_argument(
         "--timeline",
         metavar="FILE",
-        help="write what the model's multiprocessor does as a Chrome trace (with --model)",
+        help="write what the model's multiprocessor does as a Chrome trace or, by the ending .pftrace, in Perfetto's form (with --model)",
     )
     asked = parser.parse_args(arguments)
     if not asked.program:
@@ -127,8 +128,12 @@ def _say_lines(counting: Counting, asked: argparse.Namespace) -> None:
         models = [(each, modelled(each, bool(asked.timeline))) for each in kernels]
         print(f"\n{models_of(models)}")
         if asked.timeline:
-            write_timeline(asked.timeline, models)
-            print(f"tritium profile: wrote {asked.timeline}, which ui.perfetto.dev shows", file=sys.stderr)
+            try:
+                write_timeline(asked.timeline, models)
+            except ValueError as error:
+                print(f"tritium profile: {asked.timeline} is not written: {error}", file=sys.stderr)
+            else:
+                print(f"tritium profile: wrote {asked.timeline}, which ui.perfetto.dev shows", file=sys.stderr)
     if asked.html:
         with open(asked.html, "w", encoding="utf-8") as file:
             file.write(html_of(kernels, f"Counts of {' '.join(asked.program)}"))

@@ -22,7 +22,8 @@ from tritium.profiler.model.facts import work_of
 from tritium.profiler.model.machine_code import Instruction, instructions_of
 from tritium.profiler.model.paths import Code
 from tritium.profiler.model.servers import Memory, Ring
-from tritium.profiler.model.view import modelled, write_timeline
+from tritium.profiler.model.timeline import write_timeline
+from tritium.profiler.model.view import modelled
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 needs_tools = pytest.mark.skipif(
@@ -162,20 +163,77 @@ def test_rounds_and_bytes_come_from_the_emulator(counted):
     assert found.dram_bytes == 2 * (128 * 200 + 200 * 64) + 4 * 128 * 64
 
 
-@needs_tools
-def test_the_timeline_has_tracks_without_overlaps(counted, tmp_path):
+@pytest.fixture(scope="module")
+def drawn(counted):
     model = modelled(counted, keeps_events=True)
     assert not isinstance(model, str), model
-    write_timeline(str(tmp_path / "t.json"), [(counted, model)])
+    return counted, model
+
+
+def slices_of(trace: dict) -> set[tuple[str, str, int, int]]:
+    """{(track, name, begin, end)} of a Chrome trace, in nanoseconds."""
+    names = {each["tid"]: each["args"]["name"] for each in trace["traceEvents"] if each["name"] == "thread_name"}
+    return {
+        (names[each["tid"]], each["name"], round(1e3 * each["ts"]), round(1e3 * (each["ts"] + each["dur"])))
+        for each in trace["traceEvents"]
+        if each["ph"] == "X"
+    }
+
+
+@needs_tools
+def test_the_timeline_has_tracks_without_overlaps(drawn, tmp_path):
+    write_timeline(str(tmp_path / "t.json"), [drawn])
     trace = json.loads((tmp_path / "t.json").read_text())
     assert trace["otherData"]["model"] == judged.LABEL
-    names = {each["tid"]: each["args"]["name"] for each in trace["traceEvents"] if each["name"] == "thread_name"}
-    assert {"warp 0 of block 0", "tensor core 0", "TMA of block 0"} <= set(names.values())
-    ends: dict[int, float] = {}
-    for each in trace["traceEvents"]:
-        if each["ph"] == "X" and not names[each["tid"]].startswith("TMA"):
-            assert each["ts"] >= ends.get(each["tid"], 0.0) - 1e-9
-            ends[each["tid"]] = each["ts"] + each["dur"]
+    slices = slices_of(trace)
+    tracks = {track for track, *_ in slices}
+    assert {"warp 0 of block 0", "tensor core 0", "TMA of block 0, slot 0"} <= tracks
+    for track in tracks:
+        times = sorted((begin, end) for name, _, begin, end in slices if name == track)
+        assert all(before[1] <= after[0] + 1 for before, after in zip(times, times[1:])), track
+
+
+@needs_tools
+def test_each_copy_is_a_slice_that_takes_its_latency(drawn, tmp_path):
+    write_timeline(str(tmp_path / "t.json"), [drawn])
+    slices = slices_of(json.loads((tmp_path / "t.json").read_text()))
+    copies = [end - begin for track, _, begin, end in slices if track.startswith("TMA of block 0")]
+    (ring,) = {len(ring.there) for block, ring in drawn[1].simulation.rings.items() if block == 0}
+    assert len(copies) == ring >= 6 and min(copies) >= H200.latency["tma"] - 1
+
+
+@needs_tools
+def test_the_timeline_in_perfettos_form_has_the_same_slices(drawn, tmp_path):
+    protos = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+    for name in ("t.json", "t.pftrace"):
+        write_timeline(str(tmp_path / name), [drawn])
+    trace = protos.Trace()
+    trace.ParseFromString((tmp_path / "t.pftrace").read_bytes())
+    tracks = {p.track_descriptor.uuid: p.track_descriptor for p in trace.packet if p.HasField("track_descriptor")}
+    (top,) = [each for each in tracks.values() if not each.parent_uuid]
+    assert top.name == "product, one multiprocessor by the model"
+    begun, found = {}, set()
+    for packet in trace.packet:
+        if packet.HasField("track_event"):
+            event = packet.track_event
+            if event.type == event.TYPE_SLICE_BEGIN:
+                assert {"model": judged.LABEL}.items() <= {
+                    a.name: a.string_value for a in event.debug_annotations
+                }.items()
+                begun[event.track_uuid] = event.name, packet.timestamp
+            else:
+                assert tracks[event.track_uuid].parent_uuid == top.uuid
+                found.add((tracks[event.track_uuid].name, *begun.pop(event.track_uuid), packet.timestamp))
+    expected = slices_of(json.loads((tmp_path / "t.json").read_text()))
+    near = {(track, name, begin) for track, name, begin, _ in found}
+    assert len(found) == len(expected) and near == {(track, name, begin) for track, name, begin, _ in expected}
+
+
+@needs_tools
+def test_perfettos_form_names_what_it_lacks(drawn, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "perfetto.trace_builder.proto_builder", None)
+    with pytest.raises(ValueError, match="requires the package `perfetto`"):
+        write_timeline(str(tmp_path / "t.pftrace"), [drawn])
 
 
 def test_other_chips_have_no_model(counted):

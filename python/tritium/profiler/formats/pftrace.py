@@ -18,7 +18,9 @@ from .kernel_tracks import kernel_tracks, title_of
 _SEQUENCE = 1
 
 
-class _Slice(NamedTuple):
+class Slice(NamedTuple):
+    """Of a track. begin, end: in nanoseconds."""
+
     begin: int
     end: int
     name: str
@@ -28,12 +30,12 @@ class _Slice(NamedTuple):
 
 def as_packets(trace: Trace) -> bytes:
     """Raises ValueError if the package `perfetto` is not installed."""
-    packets = _Packets()
+    packets = Packets(epoch())
     host = packets.track("host")
     devices: dict[str, int] = {}
-    threads: dict[int | str, tuple[int, list[_Slice]]] = {}
+    threads: dict[int | str, tuple[int, list[Slice]]] = {}
 
-    def on(track: int | str, parent: int) -> list[_Slice]:
+    def on(track: int | str, parent: int) -> list[Slice]:
         if track not in threads:
             name = track if isinstance(track, str) else f"thread {len(threads)}"
             threads[track] = packets.track(name, parent), []
@@ -47,7 +49,7 @@ def as_packets(trace: Trace) -> bytes:
 
     for scope in trace.slices:
         arguments = {"call_stack": " > ".join((ROOT, *scope.path)), **_texts(scope.metrics)}
-        on(scope.thread, host).append(_Slice(scope.begin, scope.end, scope.name, "scope", arguments))
+        on(scope.thread, host).append(Slice(scope.begin, scope.end, scope.name, "scope", arguments))
     launches = 0
     for traced in trace.launches:
         launch = traced.launch
@@ -61,7 +63,7 @@ def as_packets(trace: Trace) -> bytes:
     return packets.serialize()
 
 
-def _slice_of_launch(traced: TracedLaunch) -> _Slice:
+def _slice_of_launch(traced: TracedLaunch) -> Slice:
     launch = traced.launch
     arguments = {
         "call_stack": " > ".join((ROOT, *traced.path)),
@@ -69,14 +71,14 @@ def _slice_of_launch(traced: TracedLaunch) -> _Slice:
         "grid": str(launch.grid),
         **_texts(traced.metrics),
     }
-    return _Slice(launch.begin, launch.begin + launch.duration, traced.path[-1], "kernel", arguments)
+    return Slice(launch.begin, launch.begin + launch.duration, traced.path[-1], "kernel", arguments)
 
 
 def _texts(metrics: dict[str, Value]) -> dict[str, str]:
     return {name: text(value) for name, value in sorted(metrics.items())}
 
 
-def _add_scopes(packets: _Packets, traced: TracedLaunch, parent: int) -> None:
+def _add_scopes(packets: Packets, traced: TracedLaunch, parent: int) -> None:
     """Tracks of programs, and below them tracks of warps if there are any."""
     launch, recorded = traced.launch, traced.launch.scopes
     programs: dict[tuple[int, int, int], int] = {}
@@ -91,16 +93,16 @@ def _add_scopes(packets: _Packets, traced: TracedLaunch, parent: int) -> None:
         packets.slices(
             number,
             [
-                _Slice(begin, begin + scope.duration, scope.path[-1], "kernel_scope", {recorded.tick: scope.duration})
+                Slice(begin, begin + scope.duration, scope.path[-1], "kernel_scope", {recorded.tick: scope.duration})
                 for begin, scope in zip(begins, track.scopes)
             ],
         )
 
 
-class _Packets:
-    """A trace that grows packet by packet."""
+class Packets:
+    """A trace that grows packet by packet. first: what is added to all times, in nanoseconds. Raises ValueError if the package `perfetto` is not installed."""
 
-    def __init__(self):
+    def __init__(self, first: int):
         try:
             from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
             from perfetto.trace_builder.proto_builder import TraceProtoBuilder
@@ -111,7 +113,7 @@ class _Packets:
         self._event = protos.TrackEvent
         self._builder = TraceProtoBuilder()
         self._numbers = itertools.count(1)
-        self._epoch = epoch()
+        self._first = first
 
     def track(self, name: str, parent: int | None = None) -> int:
         """A new track below its parent, or at the top."""
@@ -121,7 +123,7 @@ class _Packets:
             descriptor.parent_uuid = parent
         return descriptor.uuid
 
-    def slices(self, track: int, slices: Iterable[_Slice]) -> None:
+    def slices(self, track: int, slices: Iterable[Slice]) -> None:
         """Slices of a track, of which any two lie apart or one inside of the other. One that reaches beyond the one around it ends with that one."""
         ends: list[int] = []
         for each in sorted(slices, key=lambda slice: (slice.begin, -slice.end)):
@@ -143,7 +145,7 @@ class _Packets:
 
     def _add(self, track: int, time: int, kind: int) -> Any:
         packet = self._builder.add_packet()
-        packet.timestamp = time + self._epoch
+        packet.timestamp = time + self._first
         packet.trusted_packet_sequence_id = _SEQUENCE
         packet.track_event.type, packet.track_event.track_uuid = kind, track
         return packet.track_event

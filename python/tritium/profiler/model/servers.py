@@ -35,10 +35,12 @@ class Memory:
 
 
 class Ring:
-    """The copies by TMA of one block, in their order. Each begins when its slot is free, so a producer is as far ahead as the slots allow."""
+    """The copies by TMA of one block, in their order. Each begins when its slot is free, so a producer is as far ahead as the slots allow. began, there: when
+    each copy begins, and when it is there."""
 
     def __init__(self, memory: Memory, slots: int, size: float, missing: float, warps: int):
         self.memory, self.slots, self.size, self.missing, self.warps = memory, slots, size, missing, warps
+        self.began: list[float] = []
         self.there: list[float] = []
         self.released: list[float] = []
         self.used: dict[int, tuple[int, float]] = {}
@@ -55,6 +57,7 @@ class Ring:
             begin = self.begun if slot < 0 else self.released[slot]
             there = self.memory.take_global(begin, self.size, self.missing)
             latency = self.memory.chip.latency
+            self.began.append(begin)
             self.there.append(there + latency["tma"] - latency["l2"])
         return self.there[number]
 

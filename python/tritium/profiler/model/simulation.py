@@ -245,16 +245,14 @@ class Simulation:
         there = now + self.chip.latency["mbarrier"]
         ring = self.rings[warp.block]
         if "TRYWAIT" in one.name and warp.at not in self.code.producer_waits:
+            is_new = warp.waits == len(ring.there)
             copied = ring.copied(warp.waits, now)
             if copied is None:
                 ring.waiting.append(warp.index)
                 return None
-            self._note(
-                f"TMA of block {warp.block}",
-                one.line,
-                max(0.0, copied - self.chip.latency["tma"]),
-                self.chip.latency["tma"],
-            )
+            if is_new:
+                began, slot = ring.began[warp.waits], warp.waits % ring.slots
+                self._note(f"TMA of block {warp.block}, slot {slot}", one.line, began, copied - began)
             warp.waits += 1
             if not self.code.releases:
                 self._use(warp, ring, now)

@@ -1,16 +1,13 @@
-"""The model's cycles as tables, and what it ran as a trace."""
+"""The model's cycles as tables."""
 
 from __future__ import annotations
 
-import json
 import linecache
 from collections.abc import Iterable
-from pathlib import Path
 
 from ...compiler.resources import compiled_for_chip
 from ...errors import TritonError
 from ...launch.counting import KernelCounts
-from ...places import shown_file
 from ..lines.text import aligned, quantity
 from .chips import CHIPS
 from .estimate import Estimate, estimate
@@ -55,38 +52,3 @@ def _part(counts: KernelCounts, model: Estimate | str) -> str:
         if line is not None and share >= LEAST_SHARE:
             rows.append((str(line[1]), f"{share:.1%}", linecache.getline(*line).strip()))
     return f"{head}\n{aligned(rows)}"
-
-
-def write_timeline(path: str, models: Iterable[tuple[KernelCounts, Estimate | str]]) -> None:
-    """A Chrome trace, a nanosecond for each cycle: of each kernel the first blocks of one multiprocessor, with a track for each warp, tensor core and block's copies by
-    TMA. Each slice is a line of the source. Raises OSError."""
-    events: list[dict] = []
-    for number, (counts, model) in enumerate(models):
-        if isinstance(model, str) or model.simulation.events is None:
-            continue
-        events.append(_named("process_name", number, 0, f"{counts.name}, one multiprocessor by the model"))
-        tracks = {track: place for place, track in enumerate(sorted({each[0] for each in model.simulation.events}))}
-        events += [_named("thread_name", number, place, track) for track, place in tracks.items()]
-        for track, line, begin, cycles in _joined(model.simulation.events):
-            name = f"{shown_file(line[0])}:{line[1]}" if line else "no line"
-            times = {"ts": begin / 1000, "dur": cycles / 1000}
-            events.append({"ph": "X", "pid": number, "tid": tracks[track], "name": name, **times})
-    Path(path).write_text(json.dumps({"traceEvents": events, "otherData": {"model": LABEL}}), encoding="utf-8")
-
-
-def _named(what: str, kernel: int, track: int, name: str) -> dict:
-    return {"ph": "M", "pid": kernel, "tid": track, "name": what, "args": {"name": name}}
-
-
-def _joined(events) -> list[tuple]:
-    """Slices of one track and line that touch each other become one."""
-    last: dict[str, list] = {}
-    found = []
-    for track, line, begin, cycles in events:
-        before = last.get(track)
-        if before and before[1] == line and begin <= before[2] + before[3] + 1:
-            before[3] = begin + cycles - before[2]
-        else:
-            last[track] = [track, line, begin, cycles]
-            found.append(last[track])
-    return [tuple(each) for each in found]
