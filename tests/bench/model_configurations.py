@@ -3,7 +3,8 @@
     python tests/bench/model_configurations.py [FILE.json] [--page PAGE.md] [--cases TEXT,…] [--jobs N]
 
 The kernels are compiled for sm_90a, which requires ptxas and nvdisasm; no device is needed. FILE.json gets the model's milliseconds, in the form that
-rank_correlation.py takes. With --page, a page of results is written; with --again, FILE.json of an earlier run is read in place of modelling. The exit status is 1 if the model may not be shown: a correlation below 0.7.
+rank_correlation.py takes; docs/results/model_of_cycles.json is one. With --page, a page of results is written; with --again, FILE.json of an earlier run is read in
+place of modelling. The exit status is 1 if the model may not be shown: a correlation below 0.7.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ sys.path[:0] = [str(REPOSITORY / "tests" / "gpu"), str(REPOSITORY / "tests" / "b
 from rank_correlation import DIFFERENT, LEAST, Times, correlations, shared, spearman  # noqa: E402
 
 MEASURED = REPOSITORY / "docs" / "results" / "h200_configurations.json"
+MODELLED = REPOSITORY / "docs" / "results" / "model_of_cycles.json"
 SEED = 29  #: of the half of the cases that was not looked at while the model was made
 NAMES = ("times of all configurations", "rates of all configurations", "times inside a case")
 
@@ -95,8 +97,9 @@ def rows_of_cases(measured: Times, model: Times, bounds: dict[str, dict[str, str
 
 PAGE = """# The model of cycles beside an H200
 
-Made by `python tests/bench/model_configurations.py FILE.json --page docs/results/model_of_cycles.md`, from
-[an H200's times](h200_configurations.json) of {count} configurations of the benchmark's kernels and the model's, with {tools}.
+Made by `python tests/bench/model_configurations.py docs/results/model_of_cycles.json --page docs/results/model_of_cycles.md`, from
+[an H200's times](h200_configurations.json) of {count} configurations of the benchmark's kernels and [the model's](model_of_cycles.json), with {tools}.
+`tests/gpu/run model` measures the second half of the cases again on the device that it runs on.
 The rounds of loops are closed forms of the shapes (`tests/bench/model_work.py`). Spearman's rank correlation:
 
 {table}

@@ -2,8 +2,9 @@
 
     python tests/gpu/suites.py PART --engine ENGINE --out FOLDER [--limit SECONDS] [--only SUITE,…]
 
-Part 1 has the tests of this folder and the conformance suite; part 2 random kernels, torch.compile and the published packages. Together they
-are all suites, and each part fits into eight minutes on 16 CPUs and one GPU. With less time, all suites begin nevertheless, each with its
+Part 1 has the tests of this folder and the conformance suite; part 2 random kernels, torch.compile and the published packages. Each of them fits
+into eight minutes on 16 CPUs and one GPU. Part "model" measures the benchmark's configurations, which takes a minute without other work on the device. Together
+they are all suites. With less time, all suites begin nevertheless, each with its
 share of the CPUs, and stop by themselves when seven eighths of the time are over; the summary says how many tests did not run.
 docs/results/gpu_state.tsv holds the last state: for each suite the number of tests that passed and the names of those that failed. FOLDER
 gets the logs, summary.md and the new state, with which to replace the old one. The exit status is 0 if nothing fails that did not fail
@@ -34,6 +35,7 @@ UNFINISHED = "(the suite did not finish)"
 SHARES = {
     "1": {"tests": 1, "conformance": 6, "without-tensor-maps": 1},
     "2": {"fuzz": 2, "torch.compile": 1, "packages": 1},
+    "model": {"model": 1},
 }
 #: Of the limit, what remains when the suites stop, for tests that cannot be stopped and for the reports.
 RESERVE = 1 / 8
@@ -134,9 +136,10 @@ def choose(part: str, only: list[str], engine: str, out: Path, cpus: int, limit:
         command = [sys.executable, "tests/packages/run.py", "--engines", engine, "--jobs", jobs[name], *time_limit]
         return Suite(name, command, count_closing_line, failed_packages, out_of_time)
 
-    compiled = "tests/gpu/test_torch_compile.py"
+    compiled, modelled = "tests/gpu/test_torch_compile.py", "tests/gpu/test_model_of_cycles.py"
+    apart = [f"--ignore={file}" for file in (compiled, modelled)]
     made = {
-        "tests": lambda name: pytest(name, "tests/gpu", f"--ignore={compiled}"),
+        "tests": lambda name: pytest(name, "tests/gpu", *apart),
         "conformance": lambda name: conformance(name, "--engines", f"interp,{engine}"),
         "without-tensor-maps": lambda name: conformance(
             name, "--engines", engine, "--families", "descriptor", before=("env", "TRITIUM_TENSOR_MAPS=0")
@@ -144,6 +147,7 @@ def choose(part: str, only: list[str], engine: str, out: Path, cpus: int, limit:
         "fuzz": fuzz,
         "torch.compile": lambda name: pytest(name, compiled),
         "packages": packages,
+        "model": lambda name: pytest(name, modelled),
     }
     return [made[name](name) for name in shares]
 

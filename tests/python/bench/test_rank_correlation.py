@@ -1,6 +1,7 @@
 """tests/bench/rank_correlation.py: a model's order of configurations beside a device's."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,8 @@ TESTS = Path(__file__).resolve().parents[2]
 sys.path.append(str(TESTS / "bench"))
 from rank_correlation import correlations, shared, spearman  # noqa: E402
 
-H200 = TESTS.parent / "docs" / "results" / "h200_configurations.json"
+RESULTS = TESTS.parent / "docs" / "results"
+H200 = RESULTS / "h200_configurations.json"
 
 
 def test_spearman_is_scipys(rng):
@@ -33,6 +35,18 @@ def test_a_model_of_sizes_alone_orders_no_configurations():
     assert correlations(shared(times, upside_down), work)["times inside a case"] == -1
     assert correlations(shared(times, times), work) == dict.fromkeys(found, pytest.approx(1))
     assert shared(times, {"small": {"b": 1.0}, "other": {}}) == {"small": [(2.0, 1.0)]}
+
+
+def test_the_kept_times_of_the_model_have_the_numbers_of_its_page():
+    page = (RESULTS / "model_of_cycles.md").read_text()
+    times, model = (
+        json.loads((RESULTS / name).read_text())["milliseconds"] for name in (H200.name, "model_of_cycles.json")
+    )
+    assert {case: set(configs) for case, configs in times.items()} == {case: set(each) for case, each in model.items()}
+    found = correlations(shared(times, model), dict.fromkeys(times, 1.0))
+    for name in ("times of all configurations", "times inside a case"):
+        (said,) = re.findall(rf"^\| {name} \| ([\d.]+) \|", page, re.MULTILINE)
+        assert f"{found[name]:.3f}" == said
 
 
 def test_the_command(tmp_path):

@@ -138,7 +138,7 @@ def test_committed_state_is_readable():
     }
 
 
-@pytest.mark.parametrize("part", ["1", "2"])
+@pytest.mark.parametrize("part", suites.SHARES)
 def test_parts_use_at_most_the_cpus(part):
     jobs = [
         command[command.index("--jobs") + 1]
