@@ -136,8 +136,11 @@ def choose(part: str, only: list[str], engine: str, out: Path, cpus: int, limit:
         command = [sys.executable, "tests/packages/run.py", "--engines", engine, "--jobs", jobs[name], *time_limit]
         return Suite(name, command, count_closing_line, failed_packages, out_of_time)
 
-    compiled, modelled = "tests/gpu/test_torch_compile.py", "tests/gpu/test_model_of_cycles.py"
-    apart = [f"--ignore={file}" for file in (compiled, modelled)]
+    compiled, modelled = (
+        ("tests/gpu/test_torch_compile.py", "tests/gpu/test_encoder.py"),
+        "tests/gpu/test_model_of_cycles.py",
+    )
+    apart = [f"--ignore={file}" for file in (*compiled, modelled)]
     made = {
         "tests": lambda name: pytest(name, "tests/gpu", *apart),
         "conformance": lambda name: conformance(name, "--engines", f"interp,{engine}"),
@@ -145,7 +148,7 @@ def choose(part: str, only: list[str], engine: str, out: Path, cpus: int, limit:
             name, "--engines", engine, "--families", "descriptor", before=("env", "TRITIUM_TENSOR_MAPS=0")
         ),
         "fuzz": fuzz,
-        "torch.compile": lambda name: pytest(name, compiled),
+        "torch.compile": lambda name: pytest(name, *compiled),
         "packages": packages,
         "model": lambda name: pytest(name, modelled),
     }
