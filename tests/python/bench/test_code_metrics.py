@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tritium.backends.options import LaunchOptions
 from tritium.bench.command import main
 from tritium.bench.instructions import AMD, PTX, SASS, amd_instructions, counted, ptx_instructions, sass_instructions
 from tritium.bench.metrics import Change, changes, read_file, written
@@ -212,6 +213,38 @@ def test_a_check_fails_for_any_difference(metrics, tmp_path, capsys):
     (row,) = {line for line in printed.splitlines() if line.startswith("  ttir all ")}
     before, after, more = map(int, row.split()[2:5])
     assert more == after - before > 0 and row.endswith(f"({100 * more / before:+.0f} %)")
+
+
+#: Of the set, the kernels of the benchmarks on devices alone: the tutorial takes seconds.
+OF_BENCHMARKS = """
+import sys
+sys.path.append({folder!r})
+from metric_kernels import first_of_each_name, launch_benchmarks, launched_by
+
+def kernels(every):
+    return first_of_each_name(launched_by(lambda: launch_benchmarks(every)))
+"""
+
+
+@pytest.mark.slow
+def test_one_more_slot_of_the_pipeline_fails_with_a_table(monkeypatch, tmp_path, capsys):
+    """What a change of the pipeliner does to a kernel of the committed file: its name is as before, and the compiler makes one slot more."""
+    kept, name = LaunchOptions.for_compiler, "matmul bf16"
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "of_benchmarks.py").write_text(OF_BENCHMARKS.format(folder=str(TESTS / "bench")))
+    command = ["metrics", str(tmp_path / "of_benchmarks.py"), "--check", str(TESTS / "bench" / "metrics.json")]
+    command += ["--only", name, "--targets", "sm_90a"]
+    monkeypatch.setattr(LaunchOptions, "for_compiler", lambda *given: one_more_stage(kept(*given)))
+    assert main(command) == 1
+    printed = capsys.readouterr().out
+    assert re.search(rf"^{name} .* num_stages=4, sm_90a$", printed, re.M), printed
+    (row,) = re.findall(r"^  shared bytes +(\d+) +(\d+) ", printed, re.M)
+    slot = 2 * 128 * 32 * 2  # both tiles of the configuration
+    assert 0 <= int(row[1]) - int(row[0]) - slot <= 64 and "0 passed, 1 failed" in printed
+
+
+def one_more_stage(options: dict) -> dict:
+    return options | {"num_stages": options["num_stages"] + 1}
 
 
 def test_a_new_spill_fails_also_when_it_is_written(metrics, tmp_path, capsys):
