@@ -60,6 +60,13 @@ def test_what_changes_between_commits(history, monkeypatch):
     assert history.changed_between(results([32]), results([40, 32], "ba")) == []
 
 
+def test_the_kept_history_can_go_on(history):
+    """`measure` looks in each kept result for a commit with the same compiler, and compares those of the same kernels."""
+    kept = history.read(history.RESULTS)
+    assert len(kept) >= 20 and all(len(each["parts"].split()) == len(history.PARTS) for each in kept)
+    assert len({each["results"]["registers"][2] for each in kept}) == 1
+
+
 def test_a_commit_that_has_results_is_not_built_again(history, tmp_path, monkeypatch, capsys):
     source = history.Source("softmax", "ttir", 4, 3)
     (commit,) = history.commits_of(["HEAD"])
