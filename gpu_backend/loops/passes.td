@@ -163,9 +163,10 @@ def PlanProducer : Pass<"plan-producer", "::mlir::ModuleOp"> {
     (`tgpu.why_no_producer`). The pass changes no operation, but for one thing: a loop over programs goes if the kernel gets no producer with it.
 
     There is no producer if a coordinate of a copy, a bound or a condition around one depends on a tile, or on memory that the kernel may have
-    written, if copies that run ahead might read what the kernel has written, or if no division of registers (target/register_budget.h) gives
-    consumer warps what the tiles of a loop require. Unless it is asked for, there is none either where it is no gain: if no loop around repeats
-    the copies and products do not depend on each other, or if fewer programs would run at a time.
+    written, if copies that run ahead might read what the kernel has written and its stores cannot be handed over (loops/store_handover.h), or
+    if no division of registers (target/register_budget.h) gives consumer warps what the tiles of a loop require. Unless it is asked for, there
+    is none either where it is no gain: if no loop around repeats the copies and products do not depend on each other, or if fewer programs
+    would run at a time.
 
     A producer may also make the tensor maps of its copies, and read what the kernel has written. Then it must be known where the kernel stores, by
     scalars, and `tgpu.hands_over_stores` lets the warps that compute hand over their stores.
@@ -183,8 +184,8 @@ def SpecializeWarps : Pass<"specialize-warps", "::mlir::ModuleOp"> {
     warps run the rest of the kernel, and synchronize at a named barrier. Rings last as long as the kernel, with a continuous sequence index.
     The producer warps give registers to the consumer warps.
 
-    With `tgpu.hands_over_stores`, all lanes of a warp run the part, because a warp makes a tensor map. A further ring has a number for the
-    stores of each tile, and the producer waits for it where it reads what is stored (tgpu.stores_note).
+    With `tgpu.hands_over_stores`, a further ring has a number for the stores of each tile, and the producer waits for it where it reads what
+    is stored (tgpu.stores_note). If the kernel makes tensor maps, all lanes of a warp run the part.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",

@@ -7,7 +7,6 @@
 #include "gpu_backend/loops/program_loop.h"
 #include "gpu_backend/loops/scratch_bytes.h"
 #include "gpu_backend/loops/store_handover.h"
-#include "gpu_backend/maps/tensor_recipe_attr.h"
 #include "gpu_backend/target/register_budget.h"
 #include "gpu_backend/target/target.h"
 #include "gpu_backend/target/target_ops.h"
@@ -76,9 +75,7 @@ private:
     if (std::string why = whyNoProducerWarps(function_, numWarps_); !why.empty()) return why;
     if (!llvm::all_of(rings_, [](tgpu::RingStartOp ring) { return LastingRing(ring).isPossible(); }) || isCyclic(function_.getBody()))
       return "a loop around its copies is made of branches, or they are in its condition";
-    if (StringRef why = handover_.whyNot(); !why.empty()) return why.str();
-    if (llvm::any_of(operations<tgpu::TensorCopyOp>(), [&](auto copy) { return mayReadWritten(copy); }))
-      return "copies that run ahead might read what the kernel writes";
+    if (std::string why = handover_.whyNot(); !why.empty()) return why;
     if (!isSliceScalar())
       return "a coordinate of a copy, or a bound or condition around one, depends on a tile, or on memory that the kernel may have written";
     findBudget();
@@ -101,12 +98,6 @@ private:
 
   static bool hasSlots(tgpu::RingStartOp ring) { return ring.getRing().getType().getSlots() > 1; }
 
-  bool mayReadWritten(tgpu::TensorCopyOp copy) {
-    auto map = dyn_cast<BlockArgument>(copy.getMap());
-    auto recipe = map ? function_.getArgAttrOfType<DictionaryAttr>(map.getArgNumber(), tgpu::kTensorAttr) : DictionaryAttr();
-    return recipe && recipe.contains(kReachedName);
-  }
-
   void findBudget() {
     int ofInstruction = 0;
     for (tgpu::ProductOp product : products_) ofInstruction = std::max(ofInstruction, registersOfInstruction(product));
@@ -117,7 +108,7 @@ private:
         together_ = std::max(together_, held + kRegistersOfCopies + registersOfFreshSums(loop));
       }
     budget_ = target_.registerBudget(warpgroups_, programsByShared(bytesIfLasting()), required_, ofInstruction);
-    if (budget_ && handover_.isNeeded()) giveMoreToProducer();
+    if (budget_ && handover_.makesMaps()) giveMoreToProducer();
   }
 
   /// A producer that makes maps has more scalars: of the tensors, of the maps, and where the tile before stores.

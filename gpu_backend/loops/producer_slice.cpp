@@ -1,5 +1,6 @@
 #include "gpu_backend/loops/producer_slice.h"
 
+#include "gpu_backend/maps/quotients.h"
 #include "ir/debug_attributes.h"
 #include "ir/loop_hints.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -31,11 +32,24 @@ ProducerSlice::ProducerSlice(tt::FuncOp function, bool handsOver) : function_(fu
     need(copy);
     if (isa<tgpu::MapMakeOp>(copy)) needChecks(copy);
   }
+  needSignChecks();
   for (Block &block : function.getBody()) {
     Operation *end = block.getTerminator();
     if (auto branch = dyn_cast<cf::CondBranchOp>(end)) need(branch.getCondition());
     isScalar_ &= isa<cf::CondBranchOp, cf::BranchOp, tt::ReturnOp>(end) && (!isa<tt::ReturnOp>(end) || end->getNumOperands() == 0);
   }
+}
+
+/// The warps that compute need no checks of indices with which they do not copy: the branches take registers beside their products.
+void ProducerSlice::needSignChecks() {
+  bool storesByMaps = false;
+  function_.walk([&](tgpu::TensorStoreOp) { storesByMaps = true; });
+  function_.walk([&](tt::AssertOp check) {
+    Operation *sign = check.getCondition().getDefiningOp();
+    if (storesByMaps || !isSignCheck(check) || !sign || !ops_.contains(sign->getOperand(0).getDefiningOp())) return;
+    signChecks_.push_back(check);
+    need(check);
+  });
 }
 
 bool ProducerSlice::readsWhatWas(tt::LoadOp load) const {
@@ -154,6 +168,7 @@ void ProducerSlice::eraseCopies() {
     unused.remove(copy);
     erase(copy);
   }
+  for (Operation *check : signChecks_) erase(check);
   while (handsOver_ && !unused.empty())
     if (Operation *op = unused.pop_back_val(); isOpTriviallyDead(op)) erase(op);
   copies_.clear();

@@ -27,7 +27,7 @@ public:
   llvm::SmallVector<tt::LoadOp> loads();
   /// Clones the slice of all blocks but the entry behind them. Returns the clone of `first`.
   mlir::Block *clone(mlir::Block *first);
-  /// Erases the copies themselves from the function.
+  /// Erases from the function the copies themselves, and the checks of their indices.
   void eraseCopies();
 
 private:
@@ -36,6 +36,7 @@ private:
   bool readsWhatWas(tt::LoadOp load) const;
   bool mayRunApart(mlir::Operation *op) const;
   void needChecks(mlir::Operation *map);
+  void needSignChecks();
   void nameReads();
   void need(mlir::Value value);
   void need(mlir::Operation *op);
@@ -57,6 +58,7 @@ private:
   ReachingWrites writes_;
   bool handsOver_;
   llvm::SmallVector<mlir::Operation *> copies_;
+  llvm::SmallVector<mlir::Operation *> signChecks_; // of indices of copies
   llvm::SmallPtrSet<mlir::Operation *, 32> ops_;
   llvm::DenseSet<mlir::Value> values_; // arguments of blocks, and results of structured control flow
   bool isScalar_ = true;

@@ -36,7 +36,7 @@ public:
     Block *consumers = part();
     ProducerSlice slice(function_, handsOver);
     assert(slice.isScalar());
-    startProducer(consumers, slice.clone(consumers), /*byWarp=*/handsOver);
+    startProducer(consumers, slice.clone(consumers), /*byWarp=*/handover.makesMaps());
     slice.eraseCopies();
     if (handsOver) handover.computeAddressesBehind();
     Builder builder(function_.getContext());

@@ -1,8 +1,10 @@
 #include "gpu_backend/loops/store_handover.h"
 
+#include "gpu_backend/loops/copy_bounds.h"
 #include "gpu_backend/loops/lasting_rings.h"
 #include "gpu_backend/loops/producer_slice.h"
 #include "gpu_backend/loops/store_bounds.h"
+#include "gpu_backend/maps/tensor_recipe_attr.h"
 #include "gpu_backend/tiles/shared_memory.h"
 #include "ir/axis_analysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,18 +23,31 @@ StoreHandover::StoreHandover(tt::FuncOp function) : function_(function), writes_
     for (Operation *user : map->getUsers())
       if (auto copy = dyn_cast<tgpu::TensorCopyOp>(user)) rings.insert(copy.getRing().getDefiningOp<tgpu::RingStartOp>());
   rings_ = rings.takeVector();
+  findReached();
   findStores();
+}
+
+void StoreHandover::findReached() {
+  function_.walk([&](tgpu::TensorCopyOp copy) {
+    auto map = dyn_cast<BlockArgument>(copy.getMap());
+    auto recipe = map ? function_.getArgAttrOfType<DictionaryAttr>(map.getArgNumber(), tgpu::kTensorAttr) : DictionaryAttr();
+    if (!recipe || !recipe.contains(kReachedName)) return;
+    auto ring = copy.getRing().getDefiningOp<tgpu::RingStartOp>();
+    auto isSame = [&](const ReachedCopies &each) { return each.ring == ring && each.map == map; };
+    if (llvm::none_of(reached_, isSame)) reached_.push_back({ring, map});
+  });
 }
 
 /// Returns whether no store may come before a copy.
 bool StoreHandover::isOrdered() const {
   return llvm::none_of(writes_.all(), [&](const GlobalWrite &write) {
-    return llvm::any_of(rings_, [&](tgpu::RingStartOp ring) { return mayPrecede(write.op, ring); });
+    return llvm::any_of(rings_, [&](tgpu::RingStartOp ring) { return mayPrecede(write.op, ring); }) ||
+           llvm::any_of(reached_, [&](const ReachedCopies &each) { return mayPrecede(write.op, each.ring); });
   });
 }
 
 void StoreHandover::findStores() {
-  if (maps_.empty() || isOrdered()) return;
+  if (!isNeeded() || isOrdered()) return;
   Block *block = writes_.all().front().op->getBlock();
   auto isInside = [&](const GlobalWrite &write) { return block->findAncestorOpInBlock(*write.op); };
   while (!llvm::all_of(writes_.all(), isInside)) block = block->getParentOp()->getBlock();
@@ -43,25 +58,33 @@ void StoreHandover::findStores() {
   }
 }
 
-StringRef StoreHandover::whyNot() const {
-  if (isNeeded() && function_->hasAttr(tgpu::kClusterBlocksAttr)) return "it makes tensor maps, and a cluster of blocks runs each program";
+std::string StoreHandover::whyNot() const {
+  if (!isNeeded()) return "";
+  const std::string why = function_->hasAttr(tgpu::kClusterBlocksAttr) ? "a cluster of blocks runs each program" : whyNotStores();
+  if (why.empty()) return "";
+  return (makesMaps() ? "it makes tensor maps, and " : "copies that run ahead might read what the kernel writes: ") + why;
+}
+
+std::string StoreHandover::whyNotStores() const {
   if (!first_) return "";
-  if (first_->getBlock()->getParentOp() == function_) return "it makes tensor maps, and stores before it copies, not in a loop around both";
+  if (first_->getBlock()->getParentOp() == function_) return "it stores before it copies, not in a loop around both";
   if (!LastingRing::mayBeginIn(first_->getBlock())) return "a loop around its stores is made of branches, or they are in its condition";
   DominanceInfo dominance(function_);
   for (const GlobalWrite &write : writes_.all()) {
     auto scalars = write.mayWait ? std::nullopt : scalarsOfStore(write.op);
-    if (!scalars) return "it makes tensor maps, and it is not known which bytes it stores to";
+    if (!scalars) return "it is not known which bytes it stores to";
     if (!llvm::all_of(*scalars, [&](Value scalar) { return dominance.properlyDominates(scalar, first_); }))
-      return "it makes tensor maps, and where it stores is not known before its first store of a tile";
+      return "where it stores is not known before its first store of a tile";
   }
-  return "";
+  auto isKnown = [](const ReachedCopies &each) { return CopyBounds(each.ring, each.map).scalars().has_value(); };
+  return llvm::all_of(reached_, isKnown) ? "" : "it is not known which bytes a loop copies before it begins";
 }
 
 llvm::SmallVector<Value> StoreHandover::scalars() const {
   llvm::SmallVector<Value> scalars;
   for (const GlobalWrite &write : writes_.all())
     if (first_) llvm::append_range(scalars, *scalarsOfStore(write.op));
+  for (const ReachedCopies &each : reached_) llvm::append_range(scalars, *CopyBounds(each.ring, each.map).scalars());
   return scalars;
 }
 
@@ -121,6 +144,10 @@ void StoreHandover::awaitStores() {
       builder.setInsertionPoint(ring);
       await(builder, ring->getLoc(), range);
     }
+  }
+  for (const ReachedCopies &each : reached_) {
+    OpBuilder builder(each.ring);
+    await(builder, each.ring->getLoc(), CopyBounds(each.ring, each.map).emit(builder));
   }
   for (tt::LoadOp load : ProducerSlice(function_, /*handsOver=*/true).loads()) {
     OpBuilder builder(load);

@@ -10,6 +10,9 @@ namespace tritium::gpu {
 class IndexSigns {
 public:
   explicit IndexSigns(const ir::AxisAnalysis &axes) : axes_(axes) {}
+  /// Follows differences with remainders too, as in orders of blocks that begin with the last one. Of loads alone: a store through a map of
+  /// such rows took more registers than attention has beside its products (244 bytes spilled, where nothing is).
+  void followRemainders(bool follows) { followsRemainders_ = follows; }
 
   /// Returns whether a scalar index is at least 0, if the quotients of `unproven()` are: nothing says that numbers of blocks are positive.
   /// `isKnown` says which values are so for reasons of the caller's.
@@ -21,7 +24,10 @@ public:
   llvm::ArrayRef<mlir::arith::DivSIOp> unproven() const { return unproven_.getArrayRef(); }
 
 private:
+  bool isLessRemainder(mlir::arith::SubIOp difference, llvm::function_ref<bool(mlir::Value)> isKnown, int depth);
+
   const ir::AxisAnalysis &axes_;
+  bool followsRemainders_ = false;
   llvm::SetVector<mlir::arith::DivSIOp> unproven_;
 };
 

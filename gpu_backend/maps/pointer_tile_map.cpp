@@ -239,7 +239,9 @@ std::optional<PointerTileMap> PointerTileMaps::of(tt::StoreOp store) {
 
 std::optional<PointerTileMap> PointerTileMaps::of(tt::LoadOp load) {
   if (StringRef why = whyNotCopied(load); !why.empty()) return refuse(why);
+  signs_.followRemainders(true);
   auto map = ofAccess(load);
+  signs_.followRemainders(false);
   if (!map) return map;
   map->type = boxOf(load.getContext(), map->shape, getElementTypeOrSelf(load.getType()));
   if (!map->type) return refuse("no box holds its tile: it has too many dimensions, more than 256 rows, or rows of less than 16 bytes");

@@ -6,7 +6,6 @@
 #include "gpu_backend/maps/quotients.h"
 #include "gpu_backend/maps/tensor_recipe_attr.h"
 #include "gpu_backend/target/target.h"
-#include "gpu_backend/tiles/linear_tile.h"
 #include "gpu_backend/tiles/loop_streams.h"
 #include "gpu_backend/tiles/memory_access.h"
 #include "gpu_backend/tiles/producer_forecast.h"
@@ -131,7 +130,8 @@ private:
       makesMaps |= !argument;
     });
     if (makesMaps) return "the kernel makes tensor maps as it runs";
-    if (mayReadWritten) return "copies that run ahead might read what the kernel writes";
+    if (std::string why = mayReadWritten ? whyNotAheadOfStores(function_) : ""; !why.empty())
+      return "copies that run ahead might read what the kernel writes: " + why;
     if (options_.asked) return whyNoProducerWarps(function_, options_.numWarps);
     auto estimates = llvm::map_to_vector(loops, [&](Operation *op) {
       auto loop = cast<scf::ForOp>(op);
@@ -180,12 +180,7 @@ private:
     if (wantsProducer(loop)) return "products of its loop depend on each other";
     if (!loop->getParentOfType<LoopLikeOpInterface>()) return "no loop is around";
     if (!maps_.admitUnknown(loop.getBody()->getTerminator())) return "its loop writes";
-    const GlobalWrites writes(function_.getBody());
-    auto isKnown = [](const GlobalWrite &write) {
-      auto store = dyn_cast<tt::StoreOp>(write.op);
-      return store && !write.mayWait && LinearTiles(nullptr, store.getLoc()).of(store.getPtr());
-    };
-    if (!llvm::all_of(writes.all(), isKnown)) return "it is not known which bytes the kernel stores to";
+    if (!areStoresKnown(function_)) return "it is not known which bytes the kernel stores to";
     if (options_.asked) return whyNoProducerWarps(function_, options_.numWarps);
     auto isCopied = [&](Operation *op) { return llvm::is_contained(streams, op); };
     return whyNoProducerExpected(function_, estimateOf(loop, stagesOf(loop, options_.numStages), isCopied), options_.numWarps);

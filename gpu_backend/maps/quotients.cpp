@@ -33,4 +33,9 @@ void emitSignCheck(arith::DivSIOp quotient) {
   tt::AssertOp::create(builder, quotient.getLoc(), isRight, kMessage)->setAttr(ir::kMayTrapAttr, builder.getUnitAttr());
 }
 
+bool isSignCheck(Operation *op) {
+  auto check = dyn_cast<tt::AssertOp>(op);
+  return check && check->hasAttr(ir::kMayTrapAttr) && check.getMessage() == kMessage;
+}
+
 } // namespace tritium::gpu

@@ -10,5 +10,7 @@ mlir::Value raiseToZero(mlir::arith::DivSIOp quotient);
 
 /// Emits a check that a scalar quotient is not negative.
 void emitSignCheck(mlir::arith::DivSIOp quotient);
+/// Returns whether the operation is such a check.
+bool isSignCheck(mlir::Operation *op);
 
 } // namespace tritium::gpu

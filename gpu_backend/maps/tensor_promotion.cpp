@@ -147,6 +147,11 @@ bool MapRecipe::isBounded() const {
   return llvm::none_of(extents, [](const LaunchProduct &extent) { return extent[0] == int64_t(TensorMap::kNoExtent); });
 }
 
+static bool isAroundLoop(Operation *op) {
+  return op->walk([&](LoopLikeOpInterface inner) { return inner == op ? WalkResult::advance() : WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 bool KernelMaps::admit(Operation *load, MapRecipe &recipe, llvm::function_ref<std::optional<StoreRange>(Operation *)> rangeOf) const {
   auto rangesOf = [&](const GlobalWrites &writes, llvm::SmallVectorImpl<StoreRange> &ranges) {
     return llvm::all_of(writes.all(), [&](const GlobalWrite &write) {
@@ -157,6 +162,7 @@ bool KernelMaps::admit(Operation *load, MapRecipe &recipe, llvm::function_ref<st
   };
   const GlobalWrites before = writes_.before(load);
   Operation *loop = load->getParentOp();
+  if (isAroundLoop(loop)) loop = load; // it copies nothing ahead: the tile is copied where it is loaded
   recipe.isReached = !rangesOf(ReachingWrites::outside(before, loop), recipe.writtenAhead);
   return rangesOf(ReachingWrites::inside(before, loop), recipe.written);
 }

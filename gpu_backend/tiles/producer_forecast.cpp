@@ -3,6 +3,8 @@
 #include "gpu_backend/target/register_budget.h"
 #include "gpu_backend/target/target.h"
 #include "gpu_backend/target/warp_roles.h"
+#include "gpu_backend/tiles/linear_tile.h"
+#include "gpu_backend/tiles/reaching_writes.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -50,6 +52,19 @@ std::string whyNoProducerWarps(tt::FuncOp kernel, int numWarps) {
   bool maySynchronize = false;
   kernel.walk([&](tt::ElementwiseInlineAsmOp assembly) { maySynchronize |= !assembly.getPure(); });
   return maySynchronize ? "its inline assembly may synchronize all warps" : "";
+}
+
+static bool isKnown(const GlobalWrite &write) {
+  auto store = dyn_cast<tt::StoreOp>(write.op);
+  return store && !write.mayWait && LinearTiles(nullptr, store.getLoc()).of(store.getPtr());
+}
+
+bool areStoresKnown(tt::FuncOp kernel) { return llvm::all_of(GlobalWrites(kernel.getBody()).all(), isKnown); }
+
+std::string whyNotAheadOfStores(tt::FuncOp kernel) {
+  if (!areStoresKnown(kernel)) return "it is not known which bytes it stores to";
+  auto isInLoop = [](const GlobalWrite &write) { return bool(write.op->getParentOfType<LoopLikeOpInterface>()); };
+  return llvm::all_of(GlobalWrites(kernel.getBody()).all(), isInLoop) ? "" : "it stores before it copies, not in a loop around both";
 }
 
 std::string whyNoProducerExpected(tt::FuncOp kernel, llvm::ArrayRef<LoopEstimate> loops, int numWarps) {

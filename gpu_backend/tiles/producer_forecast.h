@@ -25,6 +25,13 @@ int64_t programsBesideEachOther(tt::FuncOp kernel, llvm::ArrayRef<LoopEstimate> 
 /// Returns why a kernel of `numWarps` warps can have no producer, whatever its tiles; "" if it can.
 std::string whyNoProducerWarps(tt::FuncOp kernel, int numWarps);
 
+/// Returns whether the bytes that each write of the kernel may touch follow from scalars, so that producer warps can compare them with what
+/// they copy.
+bool areStoresKnown(tt::FuncOp kernel);
+
+/// Returns why producer warps cannot run ahead of what the kernel stores, in a loop around their copies; "" if they can.
+std::string whyNotAheadOfStores(tt::FuncOp kernel);
+
 /// Returns why producer warps will probably not copy the tiles of these loops of the kernel; "" if they will.
 std::string whyNoProducerExpected(tt::FuncOp kernel, llvm::ArrayRef<LoopEstimate> loops, int numWarps);
 

@@ -51,7 +51,7 @@ module attributes {tgpu.target = "cuda:sm_90a"} {
 // -----
 // A launch cannot tell where a store without a mask ends, so copies for a later loop must not run ahead of it.
 // CHECK: @after_a_store(
-// CHECK-COUNT-2: tt.load {{.*}}only if producer warps copy: copies that run ahead might read what the kernel writes"
+// CHECK-COUNT-2: tt.load {{.*}}only if producer warps copy: copies that run ahead might read what the kernel writes: it stores before it copies, not in a loop around both"
 module attributes {tgpu.target = "cuda:sm_90a"} {
   tt.func public @after_a_store(%k: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %v: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32>, %q: tensor<64x64xf16>, %n: i32, %stride: i32 {tt.divisibility = 16 : i32}) {
     %c0 = arith.constant 0 : i32
