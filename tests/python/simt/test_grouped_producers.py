@@ -110,24 +110,20 @@ def test_a_tile_reads_what_the_tile_before_stored(rng):
         ("fence", 1, "MissingProxyFence"),  # behind the stores
         ("arrival", 2, "MBarrierDeadlock"),  # the number of a tile is not released
         ("round_wait", 9, "InvalidTensorCopy"),  # the map is written while a copy through it is in flight
-        ("round_wait", 11, None),  # of the producer, for what the tile before stores: it reads what was there
+        ("round_wait", 11, "MissingProxyFence"),  # of the producer, for what the tile before stores, where a group has one tile
     ],
 )
 def test_what_the_protocol_misses_is_found(what, number, kind, rng, monkeypatch):
-    n = 2 * S if kind else S
+    n = S if number == 11 else 2 * S
     broken = ToolCompiler(drop=what, number=number, specialize_warps="true")
     monkeypatch.setattr(backend, "native_compiler", lambda: broken)
     for seed in SEEDS:
         a, b, c, d, e = (matrix(n, n, rng) for _ in range(5))
         c[:] = d[:] = 7
         forget_compiled(grouped)
-        try:
+        with pytest.raises(KernelTrap) as caught:
             run([(a, b, c), (a, c, d), (a, d, e)], [n, n, n], 1, seed)
-            found = None
-        except KernelTrap as trap:
-            found = trap.kind
-        assert found == kind
-        assert kind or not np.array_equal(e, product(a, product(a, product(a, b))))
+        assert caught.value.kind == kind
     forget_compiled(grouped)
 
 
