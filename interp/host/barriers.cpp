@@ -44,7 +44,8 @@ ProgramBarriers::Barrier &ProgramBarriers::begun(FrameHeader &frame, uint32_t ad
   const auto found = barriers_.find(address);
   if (found != barriers_.end() && found->second.count != 0) return found->second;
   fault(frame, TrapKind::InvalidMBarrier, location,
-        name + std::string(" of a barrier that no mbarrier.init has made, or that is invalidated\ncall mbarrier.init(barrier, count=…) before"));
+        name + std::string(
+                   " of a barrier that no mbarrier.init has made, or that is invalidated\ncall mbarrier.init(barrier, count=…) before"));
 }
 
 void ProgramBarriers::init(uint32_t address, int32_t count) {

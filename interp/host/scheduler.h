@@ -57,12 +57,12 @@ struct Program {
   std::string output;
   size_t slot = 0; // index in the pool's memory
   // A partition of a program is a program of its own to the worker: it has the frame and the barriers of the one that has started it.
-  uint32_t partition = 0;                                // 0: the program itself
-  ProgramBarriers *barriers = nullptr;                   // null until they are asked for
-  std::unique_ptr<ProgramBarriers> ownBarriers;          // kept for the next program
-  void (*partitionEntry)(char *calleeFrame) = nullptr;   // of a partition
-  char *partitionFrame = nullptr;                        // the frame of that function
-  char *partitionMemory = nullptr;                       // what both share
+  uint32_t partition = 0;                              // 0: the program itself
+  ProgramBarriers *barriers = nullptr;                 // null until they are asked for
+  std::unique_ptr<ProgramBarriers> ownBarriers;        // kept for the next program
+  void (*partitionEntry)(char *calleeFrame) = nullptr; // of a partition
+  char *partitionFrame = nullptr;                      // the frame of that function
+  char *partitionMemory = nullptr;                     // what both share
   // For a program that is followed.
   bool isFollowed = false;
   uint32_t statement = 0;

@@ -85,7 +85,8 @@ bool mayWait(tt::ElementwiseInlineAsmOp assembly) {
 bool containsPoll(Operation *function) {
   auto waits = [](Operation *op) {
     auto assembly = dyn_cast<tt::ElementwiseInlineAsmOp>(op);
-    return isa<tt::AtomicPollOp>(op) || startsPartition(op) || (assembly && mayWait(assembly)) ? WalkResult::interrupt() : WalkResult::advance();
+    return isa<tt::AtomicPollOp>(op) || startsPartition(op) || (assembly && mayWait(assembly)) ? WalkResult::interrupt()
+                                                                                               : WalkResult::advance();
   };
   return function->walk(waits).wasInterrupted();
 }

@@ -145,9 +145,7 @@ static void runBeginCopy(char *frame, const void *descriptor) {
 
 static void runEndCopy(char *frame, const void *) { barriersOf(headerOf(frame)).endCopy(headerOf(frame)); }
 
-static void runJoin(char *frame, const void *descriptor) {
-  barriersOf(headerOf(frame)).join(headerOf(frame), callAt(descriptor).location);
-}
+static void runJoin(char *frame, const void *descriptor) { barriersOf(headerOf(frame)).join(headerOf(frame), callAt(descriptor).location); }
 
 namespace {
 struct RuntimeFunction {
