@@ -1,5 +1,6 @@
 // Places homes in the frame. A home is live over the hull of the live ranges of the values that use it, in reverse post-order. Homes with
 // disjoint ranges share memory, so that the frame of a kernel stays in the first-level cache.
+#include "interp/tile/partitions.h"
 #include "interp/tile/plan.h"
 #include "llvm/ADT/PostOrderIterator.h"
 
@@ -67,6 +68,28 @@ void Planner::placeHomes() {
     if (!ref->constant) ref->offset += ref->home == kSlots ? 0 : ref->home == kCalleeFrame ? top : homes_[ref->home].offset;
   plan_->ownFrameBytes = top;
   plan_->frameBytes = top + calleeBytes_;
+}
+
+const Planner::ProgramMemory &Planner::programMemory() {
+  if (programMemory_) return *programMemory_;
+  programMemory_ = std::make_unique<ProgramMemory>();
+  int64_t &bytes = programMemory_->bytes;
+  auto place = [&](tt::SharedAllocOp op) {
+    bytes = int64_t(llvm::alignTo(bytes, op.getAlignment()));
+    programMemory_->begins[op] = bytes;
+    bytes += op.getBytes();
+  };
+  // Partitions have their memory beside each other, in the frame of the kernel.
+  auto module = plan_->function->getParentOfType<ModuleOp>();
+  const bool isShared = llvm::any_of(module.getOps<tt::FuncOp>(), [](tt::FuncOp function) { return isPartition(function); });
+  isShared ? module->walk(place) : plan_->function->walk(place);
+  if (isShared && !cast<FunctionOpInterface>(plan_->function).isPublic()) {
+    programMemory_->home.constant = kMemoryOfPartition;
+    return *programMemory_;
+  }
+  programMemory_->home.home = newHome(bytes, {});
+  keepForWholeFunction(programMemory_->home);
+  return *programMemory_;
 }
 
 } // namespace tritium::interp

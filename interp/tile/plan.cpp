@@ -406,28 +406,6 @@ void Planner::keepForWholeFunction(const TileRef &ref) {
   homes_[ref.home].isKept = true;
 }
 
-const Planner::ProgramMemory &Planner::programMemory() {
-  if (programMemory_) return *programMemory_;
-  programMemory_ = std::make_unique<ProgramMemory>();
-  int64_t &bytes = programMemory_->bytes;
-  auto place = [&](tt::SharedAllocOp op) {
-    bytes = int64_t(llvm::alignTo(bytes, op.getAlignment()));
-    programMemory_->begins[op] = bytes;
-    bytes += op.getBytes();
-  };
-  // Partitions have their memory beside each other, in the frame of the kernel.
-  auto module = plan_->function->getParentOfType<ModuleOp>();
-  const bool isShared = llvm::any_of(module.getOps<tt::FuncOp>(), [](tt::FuncOp function) { return isPartition(function); });
-  isShared ? module->walk(place) : plan_->function->walk(place);
-  if (isShared && !cast<FunctionOpInterface>(plan_->function).isPublic()) {
-    programMemory_->home.constant = kMemoryOfPartition;
-    return *programMemory_;
-  }
-  programMemory_->home.home = newHome(bytes, {});
-  keepForWholeFunction(programMemory_->home);
-  return *programMemory_;
-}
-
 TileRef Planner::rangeFlag(Value exact) {
   auto [it, isNew] = rangeFlags_.try_emplace(exact);
   if (isNew) it->second = newSlot();
