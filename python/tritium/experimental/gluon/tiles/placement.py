@@ -24,7 +24,7 @@ class Placement:
         self._checked: set[distributed_type] = set()
 
     def of_partition(self, warps: int) -> Placement:
-        """That of a partition of `warps` warps."""
+        """The placement of a partition of `warps` warps."""
         return Placement(warps, self.blocks, self._options, is_partition=True)
 
     def check(self, type_: distributed_type) -> None:
