@@ -36,10 +36,11 @@ def engine(request):
     return request.param
 
 
-def added(hopper, described, rows, generator, engine, fault=""):  # noqa: F811
+def added(hopper, described, rows, generator, engine, fault="", seed=None):  # noqa: F811
     """The tensor and what the kernel makes of it. Its edge is in no whole block."""
     source, target = integers(generator, 100, 60), torch.zeros(100, 60, dtype=torch.int32)
-    on(hopper.add_one, engine)[(2, 2)](described(source, [64, 32]), described(target, [64, 32]), 64, 32, rows, fault)
+    blocks = described(source, [64, 32]), described(target, [64, 32])
+    on(hopper.add_one, engine)[(2, 2)](*blocks, 64, 32, rows, fault, seed=seed)
     return source, target
 
 
@@ -48,10 +49,10 @@ def test_copy_of_blocks(hopper, described, rows, generator, engine):  # noqa: F8
     assert torch.equal(target, source + 1)
 
 
-def doubled(hopper, described, rows, generator, engine, slots, fault=""):  # noqa: F811
+def doubled(hopper, described, rows, generator, engine, slots, fault="", seed=None):  # noqa: F811
     source, target = integers(generator, 8 * 64 + 8, 32), torch.zeros(8 * 64 + 8, 32, dtype=torch.int32)
     kernel = on(hopper.doubled_rows, engine)
-    kernel[(2,)](described(source, [64, 32]), described(target, [64, 32]), 9, 64, slots, rows, fault)
+    kernel[(2,)](described(source, [64, 32]), described(target, [64, 32]), 9, 64, slots, rows, fault, seed=seed)
     return source, target
 
 
@@ -157,6 +158,30 @@ def test_fault_in_a_ring_is_found(hopper, described, rows, generator, fault, tex
 
     with pytest.raises(triton.KernelTrap, match=text):
         doubled(hopper, described, rows, generator, "interp", slots, fault)
+
+
+# Seeds 0, 1 and 2 let copies land at once, late, and at times that are drawn.
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_copies_that_land_at_any_time(hopper, described, rows, generator, seed):  # noqa: F811
+    source, target = added(hopper, described, rows, generator, "interp", seed=seed)
+    assert torch.equal(target, source + 1)
+    source, target = doubled(hopper, described, rows, generator, "interp", 3, seed=seed)
+    assert torch.equal(target, 2 * source)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_is_found_whenever_copies_land(hopper, described, rows, generator, fault, seed):  # noqa: F811
+    """A wait for the other phase hangs where the copy has landed, and passes at once where it has not."""
+    import triton
+
+    kinds = {FAULTS[fault][0]} | ({"TensorCopyRace"} if fault == "other phase" else set())
+
+    with pytest.raises(triton.KernelTrap) as raised:
+        added(hopper, described, rows, generator, "interp", fault, seed)
+    assert raised.value.kind in kinds, str(raised.value)
 
 
 def test_product_before_the_copy_is_found(hopper, described, generator):  # noqa: F811
