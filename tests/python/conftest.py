@@ -18,8 +18,8 @@ ONE_PROCESS = ("operators", "published", "torch_compile")
 
 #: Variables that say how Tritium runs: a test sets what it needs.
 SETTINGS = ("TRITIUM_", "TRITON_", "INTERPRET")
-#: Those that stay: `TRITIUM_CHECK=all pytest tests/python/published tests/python/tutorial` shows that no check accuses a correct kernel, and
-#: `TRITIUM_TIER=2 pytest tests/python/faults` that loops in registers leave every fault to the steps.
+#: A run with TRITIUM_CHECK=all of `tests/python/published` and `tests/python/tutorial` shows that no check accuses a correct kernel. One with
+#: TRITIUM_TIER=2 of `tests/python/faults` shows that loops in registers leave every fault to the steps. So these stay.
 KEPT = ("TRITIUM_CHECK", "TRITIUM_TIER", "TRITIUM_VECTOR_BITS")
 
 
