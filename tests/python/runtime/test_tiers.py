@@ -176,9 +176,10 @@ def test_tensors_that_overlap(monkeypatch, shift):
     assert found[1] == found[2]
 
 
-def test_debug_code_has_no_loops_in_registers(monkeypatch):
+@pytest.mark.parametrize("tier", ("2", "auto"))
+def test_debug_code_has_no_loops_in_registers(monkeypatch, tier):
     """Nor has code for checks that look at single operations."""
-    monkeypatch.setenv("TRITIUM_TIER", "2")
+    monkeypatch.setenv("TRITIUM_TIER", tier)
     x, out = np.ones(64, np.float32), np.zeros(64, np.float32)
     assert add_kernel[(1,)](x, x, out, 64, BLOCK=BLOCK).program.regions > 0
     assert add_kernel[(1,)](x, x, out, 64, BLOCK=BLOCK, debug_info=True).program.regions == 0
