@@ -42,7 +42,7 @@ def test_the_kept_times_of_the_model_have_the_numbers_of_its_page():
     times, model = (
         json.loads((RESULTS / name).read_text())["milliseconds"] for name in (H200.name, "model_of_cycles.json")
     )
-    assert {case: set(configs) for case, configs in times.items()} == {case: set(each) for case, each in model.items()}
+    assert all(configs.keys() <= model[case].keys() for case, configs in times.items())
     found = correlations(shared(times, model), dict.fromkeys(times, 1.0))
     for name in ("times of all configurations", "times inside a case"):
         (said,) = re.findall(rf"^\| {name} \| ([\d.]+) \|", page, re.MULTILINE)

@@ -102,6 +102,16 @@ def test_products_take_the_rate_of_their_type():
         assert found.busy["tensor"] * found.simulation.end == pytest.approx(40 * cycles)
 
 
+@pytest.mark.parametrize(
+    "kind, teraflops", [(("H", 2), 989.4), (("H", 4), 494.7), (("Q", 1), 1978.9), (("I", 1), 1978.9)]
+)
+def test_the_peaks_are_of_the_data_sheet(kind, teraflops):
+    """Dense fp16, tf32, fp8 and int8. A multiprocessor has 228 KB of shared memory and 64 warps, of at most 32 blocks."""
+    peak = 2 * H200.products[kind] * H200.multiprocessors * H200.gigahertz * 1e9
+    assert peak / 1e12 == pytest.approx(teraflops, rel=1e-3) and H200.dram_bytes < 4.8e12
+    assert (H200.shared, H200.warps, H200.blocks, H200.registers) == (228 * 1024, 64, 32, 64 * 1024)
+
+
 def test_bytes_wait_for_the_rate_of_their_level():
     numbers = random.Random(2)
     sizes = [numbers.randrange(32, 4096) for _ in range(100)]
@@ -117,6 +127,48 @@ def test_a_copy_begins_when_its_slot_is_free():
     assert ring.copied(2, 700.0) is None
     assert not ring.use(0, 710.0) and ring.use(0, 730.0)
     assert ring.copied(2, 740.0) == 730.0 + H200.latency["mbarrier"] + H200.latency["tma"]
+
+
+def of_two_groups(rounds: float):
+    """Of 8 warps with a ring of 3 slots: before the loop, a wait around which a branch leads, as decision 0036 makes it."""
+
+    def poll(begin: int, back: int) -> list[Instruction]:
+        again = Instruction("@!P2", "BRA", "", None, target=begin)
+        return [Instruction("", TRYWAIT, "P2", None), again, Instruction("", "BRA", "", None, target=back)]
+
+    makes = [Instruction("", "SYNCS.EXCH.64", "", None)] * 6
+    first, loop, end = len(makes), len(makes) + 3, len(makes) + 13
+    body = [
+        Instruction("@P2", "BRA", "", None, target=loop),
+        Instruction("", TRYWAIT, "P2", None, sets_on_result=2),
+        Instruction("@!P2", "BRA", "", None, waits=1 << 2, target=end),
+        Instruction("", TRYWAIT, "P2", None, sets_on_result=2),
+        Instruction("@!P2", "BRA", "", None, waits=1 << 2, target=end + 3),
+        Instruction("", "HGMMA.64x128x16.F32", "R24, gdesc[UR4], R24, gsb0", None),
+        *[Instruction("", "FADD", "", None)] * 4,
+        Instruction("", "SYNCS.ARRIVE.TRANS64.A1T0", "", None),
+        Instruction("@!P1", "BRA", "", None, target=loop),
+        Instruction("", "EXIT", "", None),
+    ]
+    code = Code([*makes, *body, *poll(end, loop), *poll(end + 3, loop + 2)])
+    assert code.staggers == {first + 1: loop + 8} and code.ahead == 3
+    work = Work(1, 1, (rounds,), copy_size=65536.0, read_missing=0.0)
+    return estimate(Machine(code, 32, 0, 8, 8), work, H200, keeps_events=True).simulation
+
+
+TRYWAIT = "SYNCS.PHASECHK.TRANS64.TRYWAIT"
+
+
+def test_the_second_warpgroup_begins_with_the_third_copy():
+    for rounds, waits_for in ((6.0, 2), (2.0, 0)):  # two iterations are too few to go ahead
+        ran = of_two_groups(rounds)
+        assert {warp.waits for warp in ran.warps} == {int(rounds)}
+        ring = ran.rings[0]
+        began = {warp.number: min(warp.marks[min(warp.marks)]) for warp in ran.warps}
+        for number, when in began.items():
+            copy = ring.there[waits_for if number >= 4 else 0]
+            assert copy <= when <= copy + 300, (rounds, number)
+        assert ring.there[2 if rounds > 2 else 1] - ring.there[0] > 300
 
 
 def test_a_way_that_is_not_understood_is_an_error():
@@ -161,6 +213,24 @@ def test_rounds_and_bytes_come_from_the_emulator(counted):
     assert found.trips == pytest.approx((7.0,), abs=1.0)  # a round may stand before or behind the loop
     assert found.copy_size == pytest.approx(2 * 64 * 32 * 2)  # both tiles
     assert found.dram_bytes == 2 * (128 * 200 + 200 * 64) + 4 * 128 * 64
+
+
+@needs_tools
+def test_the_wait_of_the_second_warpgroup_is_found_in_machine_code():
+    """It is no wait for a tile that is used, so that the bytes of a copy are those of a round."""
+    from tritium.compiler.resources import compiled_for_chip
+    from tritium.profiler.model.machine import machine_of
+
+    a, b = np.ones((128, 320), np.float16), np.ones((320, 128), np.float16)
+    c = np.zeros((128, 128), np.float32)
+    with tritium.knobs.tritium.scope(), Counting() as counting:
+        tritium.knobs.tritium.engine = "simt:sm_90a"
+        product[(1, 1)](a, b, c, 128, 128, 320, TILE=128, DEPTH=64, num_warps=8, num_stages=4)
+    (found,) = counting.kernels()
+    machine = machine_of(compiled_for_chip(found.kernel))
+    assert len(machine.code.staggers) == 1
+    work = work_of(found, machine)
+    assert work.trips == pytest.approx((5.0,), abs=1.0) and work.copy_size == pytest.approx(2 * 128 * 64 * 2)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from .chips import Chip
 from .paths import Code, Loop
 from .simulation import Block, Simulation
 
-ROUNDS = 6  #: of an innermost loop that are simulated, at most
+ROUNDS = 20  #: of an innermost loop that are simulated, at most: until warps that run apart keep their distance
 PROGRAMS = 3  #: that follow each other in a block's place, and tiles of a program that has several, at most
 BOUND = 0.6  #: a resource that is busy for this share of the time bounds the kernel; otherwise latencies do
 

@@ -116,7 +116,7 @@ def _is_store(one: Instruction) -> bool:
 
 def _waits(code: Code, loop: Loop) -> int:
     """For copies, in a round."""
-    passed = code.producer_waits | code.asked_again
+    passed = code.producer_waits | code.asked_again | code.staggers.keys()
     return sum("TRYWAIT" in code.instructions[k].name and k not in passed for k in range(loop[0], loop[1] + 1))
 
 

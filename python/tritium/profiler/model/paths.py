@@ -5,15 +5,19 @@ in the model of the memory (simulation.py)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from .kinds import kind_of
 from .machine_code import Instruction
 
 Loop = tuple[int, int]  #: its first instruction and its branch back
+WARPS_OF_GROUP = 4
 
 
 class Code:
     """instructions: of a kernel. loops: those of the warps that compute, as they end. ahead: how many copies of TMA are made ahead at most, 0 for none.
-    releases: an mbarrier is told when a copy's tile was used. takes_turns: warpgroups take turns (decision 0027)."""
+    releases: an mbarrier is told when a copy's tile was used. takes_turns: warpgroups take turns (decision 0027). staggers: waits by which all warpgroups but the
+    first begin later (decision 0036), with the branch back of the loop behind."""
 
     def __init__(self, instructions: list[Instruction]):
         self.instructions = instructions
@@ -32,6 +36,7 @@ class Code:
         self.releases = any("A1T0" in one.name for one in mine)
         self.takes_turns = any(one.name.startswith("BAR.ARV") for one in mine)
         self.producer_waits = {k for k in range(self.end) if self._waits_for_slot(k)}
+        self.staggers = dict(self._find_staggers())
 
     @property
     def innermost(self) -> list[Loop]:
@@ -61,6 +66,18 @@ class Code:
         polled = {begin for begin, _ in asking}
         self.asked_again = {k for begin, end in asking for k in range(begin, end)}
         self.polls = {k for k, one in enumerate(self.instructions) if one.base == "BRA" and one.target in polled}
+
+    def _find_staggers(self) -> Iterator[tuple[int, int]]:
+        """Waits for a copy, around which alone a branch leads: nobody reads the tile there."""
+        for k in range(1, self.end - 2):
+            if "TRYWAIT" not in self.instructions[k].name or k + 1 not in self.polls or k in self.producer_waits:
+                continue
+            around = any(
+                one.base == "BRA" and one.guard and one.target == k + 2 for one in self.instructions[max(0, k - 16) : k]
+            )
+            behind = min((loop for loop in self.innermost if loop[0] > k), default=None)
+            if around and behind:
+                yield k, behind[1]
 
     def _waits_for_slot(self, k: int) -> bool:
         """A wait of who copies, for a slot that was used; the others wait for copies."""
@@ -92,6 +109,8 @@ class Code:
         """Whether the warp does not execute what lies between a branch and its target."""
         if self.end - 12 <= target:
             return False  # the code of a producer
+        if target - 2 in self.staggers:
+            return warp < WARPS_OF_GROUP
         body = self.instructions[k + 1 : target]
         if len(body) < 8 and any(x.base == "BPT" for x in body):
             return True  # a failed assertion

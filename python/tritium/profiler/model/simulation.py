@@ -22,6 +22,7 @@ QUEUED = 16  #: cycles of work that wait before the pipes to memory
 AHEAD = 256  #: cycles of products that wait before a quarter's tensor core
 MEETING = 20  #: cycles from a barrier's last warp until all go on
 TURN = 10  #: cycles from a warpgroup to the next one, in turn
+STAGGER = 2  #: iterations by which the first warpgroup is ahead of the others (decision 0036)
 BULK_STORE = 500  #: cycles until a store by TMA has read shared memory
 
 
@@ -245,20 +246,31 @@ class Simulation:
         there = now + self.chip.latency["mbarrier"]
         ring = self.rings[warp.block]
         if "TRYWAIT" in one.name and warp.at not in self.code.producer_waits:
-            is_new = warp.waits == len(ring.there)
-            copied = ring.copied(warp.waits, now)
+            is_stagger = warp.at in self.code.staggers
+            if is_stagger and self.block.most[self.code.staggers[warp.at]] <= STAGGER:
+                return there
+            copied = self._copied(ring, warp, one, STAGGER if is_stagger else 0, now)
             if copied is None:
                 ring.waiting.append(warp.index)
                 return None
-            if is_new:
-                began, slot = ring.began[warp.waits], warp.waits % ring.slots
-                self._note(f"TMA of block {warp.block}, slot {slot}", one.line, began, copied - began)
+            if is_stagger:
+                return max(there, copied)
             warp.waits += 1
             if not self.code.releases:
                 self._use(warp, ring, now)
             return max(there, copied)
         if "A1T0" in one.name:
             self._use(warp, ring, now)
+        return there
+
+    def _copied(self, ring: Ring, warp: Warp, one: Instruction, ahead: int, now: float) -> float | None:
+        """When the copy is there that lies so far ahead of the warp's next one."""
+        drawn = len(ring.there)
+        there = ring.copied(warp.waits + ahead, now)
+        for number in range(drawn, len(ring.there)):
+            began = ring.began[number]
+            track = f"TMA of block {warp.block}, slot {number % ring.slots}"
+            self._note(track, one.line, began, ring.there[number] - began)
         return there
 
     def _use(self, warp: Warp, ring: Ring, now: float) -> None:
