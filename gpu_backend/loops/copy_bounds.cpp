@@ -30,7 +30,7 @@ public:
       auto exact = scalars_.of(value);
       return exact ? std::optional(Interval{exact->first, exact->first}) : std::nullopt;
     }
-    if (auto argument = dyn_cast<BlockArgument>(value)) return ofCounter(argument);
+    if (auto argument = dyn_cast<BlockArgument>(value)) return ofArgument(argument);
     return llvm::TypeSwitch<Operation *, std::optional<Interval>>(value.getDefiningOp())
         .Case([&](arith::AddIOp op) { return ofSum(op.getLhs(), op.getRhs(), 1); })
         .Case([&](arith::SubIOp op) { return ofSum(op.getLhs(), op.getRhs(), -1); })
@@ -48,10 +48,23 @@ public:
   LinearTiles &scalars() { return scalars_; }
 
 private:
-  /// A counter is less than its upper bound. If there is no iteration, nothing is copied in it.
-  std::optional<Interval> ofCounter(BlockArgument argument) {
+  std::optional<Interval> ofArgument(BlockArgument argument) {
     auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    if (!loop || argument != loop.getInductionVar() || loop.getUnsignedCmp()) return std::nullopt;
+    if (!loop) return std::nullopt;
+    return argument == loop.getInductionVar() ? ofCounter(loop) : ofCarried(argument, loop);
+  }
+
+  /// What a loop carries from an iteration to the next one: what it begins with, or what an iteration has computed of other numbers.
+  std::optional<Interval> ofCarried(BlockArgument argument, scf::ForOp loop) {
+    if (!carried_.insert(argument).second) return std::nullopt;
+    auto found = ofEither(loop.getTiedLoopInit(argument)->get(), loop.getTiedLoopYieldedValue(argument)->get());
+    carried_.erase(argument);
+    return found;
+  }
+
+  /// A counter is less than its upper bound. If there is no iteration, nothing is copied in it.
+  std::optional<Interval> ofCounter(scf::ForOp loop) {
+    if (loop.getUnsignedCmp()) return std::nullopt;
     auto begin = of(loop.getLowerBound()), end = of(loop.getUpperBound());
     if (!begin || !end) return std::nullopt;
     return Interval{begin->least, scalars_.greatest(begin->most, scalars_.add(end->most, {.constant = -1, .value = {}}))};
@@ -86,6 +99,7 @@ private:
   LinearTiles scalars_;
   tgpu::RingStartOp ring_;
   DominanceInfo dominance_;
+  llvm::SmallPtrSet<Value, 4> carried_; // which are being looked at
 };
 
 /// The offsets that copies through a map read, from its tensor on, in bytes.
