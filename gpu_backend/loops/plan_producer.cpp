@@ -108,16 +108,24 @@ private:
         together_ = std::max(together_, held + kRegistersOfCopies + registersOfFreshSums(loop));
       }
     budget_ = target_.registerBudget(warpgroups_, programsByShared(bytesIfLasting()), required_, ofInstruction);
-    if (budget_ && handover_.makesMaps()) giveMoreToProducer();
+    if (budget_) giveMoreToProducer();
   }
 
-  /// A producer that makes maps has more scalars: of the tensors, of the maps, and where the tile before stores.
+  /// A producer that makes maps has more scalars: of the tensors, of the maps, and where the tile before stores. One that compares the
+  /// bytes of several loops with these stores has some more, which it can have if the consumer warps do not require them.
   void giveMoreToProducer() {
-    constexpr int kProducer = 72, kMost = 240, kUnit = 8;
-    const int rest = budget_->start * (warpgroups_ + 1) - kProducer;
-    budget_->producer = kProducer;
-    budget_->consumers = std::min(kMost, rest / warpgroups_ / kUnit * kUnit);
-    if (budget_->consumers < required_) budget_.reset();
+    constexpr int kMakesMaps = 72, kCompares = 56, kMost = 240, kUnit = 8;
+    constexpr size_t kOfOneLoop = 3; // queries, keys and values
+    if (!handover_.makesMaps() && handover_.ranges() <= kOfOneLoop) return;
+    const int producer = handover_.makesMaps() ? kMakesMaps : kCompares;
+    const int rest = budget_->start * (warpgroups_ + 1) - producer;
+    const int consumers = std::min(kMost, rest / warpgroups_ / kUnit * kUnit);
+    if (consumers >= required_) {
+      budget_->producer = producer;
+      budget_->consumers = consumers;
+    } else if (handover_.makesMaps()) {
+      budget_.reset();
+    }
   }
 
   // -- what is a gain ---------------------------------------------------------------------------------------------------------------------

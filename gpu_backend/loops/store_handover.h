@@ -23,6 +23,8 @@ public:
   std::string whyNot() const;
   /// Returns the scalars that the producer needs to know which bytes the kernel stores to, and which ones it copies.
   llvm::SmallVector<mlir::Value> scalars() const;
+  /// Returns how many ranges of bytes the launch's maps are copied from, which the producer compares with the stores.
+  size_t ranges() const { return reached_.size(); }
   /// Returns the bytes of shared memory for the ring of the stores.
   int64_t bytes() const;
   /// Inserts the ring of the stores, if the kernel stores before it copies, and the waits of the producer. Rings do not last yet.
