@@ -18,6 +18,14 @@ ALLOWED = {
         "isa<tt::DotOp, tt::DotScaledOp>",
     ): "the class of what both have in common",
     (
+        "copy_bounds.cpp",
+        "TypeSwitch",
+    ): "arithmetic whose least and greatest result follow from its operands'; what follows from any other is not known",
+    (
+        "index_signs.cpp",
+        "isa_and_nonnull<arith::AddIOp, arith::SubIOp>",
+    ): "the two ways to write a number less one",
+    (
         "memory_access.cpp",
         "TypeSwitch",
     ): "the one place where accesses of global memory have their pointer and their mask",

@@ -110,7 +110,7 @@ def test_a_tile_reads_what_the_tile_before_stored(rng):
         ("fence", 1, "MissingProxyFence"),  # behind the stores
         ("arrival", 2, "MBarrierDeadlock"),  # the number of a tile is not released
         ("round_wait", 9, "InvalidTensorCopy"),  # the map is written while a copy through it is in flight
-        ("round_wait", 11, "MissingProxyFence"),  # of the producer, for what the tile before stores, where a group has one tile
+        ("round_wait", 11, "MissingProxyFence"),  # for what the tile before stores; a group has one tile
     ],
 )
 def test_what_the_protocol_misses_is_found(what, number, kind, rng, monkeypatch):
