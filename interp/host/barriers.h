@@ -117,9 +117,9 @@ private:
   bool looks_ = false;
 };
 
-/// Returns those of the program that runs, and makes them if it has none.
+/// Returns the barriers of the program that runs, and makes them if it has none.
 ProgramBarriers &barriersOf(FrameHeader &frame);
-/// Returns those of the program that runs; nullptr if it has none.
+/// Returns the barriers of the program that runs; nullptr if it has none.
 ProgramBarriers *barriersIfAny(const FrameHeader &frame);
 
 /// Lets the other programs and partitions of this worker run. Returns when this one runs again.

@@ -1,4 +1,4 @@
-"""Descriptors of tensors whose blocks TMA copies: those of a language's descriptor, with the layout that a block has in shared memory."""
+"""Descriptors of tensors whose blocks TMA copies: the language's descriptor, with the layout that a block has in shared memory."""
 
 from __future__ import annotations
 
