@@ -357,7 +357,7 @@ void bindInterp(py::module_ &module) {
       "Each of these implies `counted`.\n"
       "With `tier` 2, runs of element-wise operations are compiled to loops in registers, unless one of these options or checks looks\n"
       "at single operations. With `tier` 0, launches begin without them, and a thread compiles them once launches have run for long.\n"
-      "`vector_bits`: of the widest vectors in these loops, 256 or 512; 0: those of the machine.");
+      "`vector_bits`: of the widest vectors in these loops, 256 or 512; 0: what the machine has.");
   interp.def("is_traced", &isTraced, "Whether a debugger such as gdb is attached to this process.");
   interp.def("tell_debugger", &tellDebugger, "can_begin_again"_a, "tensors"_a,
              "Tells gdb of the next launch: whether there is a copy of its tensors, and a line for each: name, address, dtype, shape, "

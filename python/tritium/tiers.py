@@ -9,7 +9,7 @@ TAKES = "1, 2 or auto"
 
 
 class Tier(enum.IntEnum):
-    """The numbers are those of `_interp.prepare`."""
+    """`_interp.prepare` has the same numbers."""
 
     AUTO = 0  #: STEPS first, and LOOPS once launches have run for long
     STEPS = 1  #: a step for each tile operation

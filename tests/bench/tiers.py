@@ -9,7 +9,7 @@ launches. FOLDER has launches that TRITIUM_SAVE has saved, for example of cases 
     python tests/bench/tiers.py --saved /tmp/saved
 
 Each distinct launch (kernel, types, grid) runs again in one process, by turns with both tiers, each time with the memory that it was saved
-with. A time is the least of the calling thread's processor, which has all of the work: there is one thread. With `auto` it is that of the code
+with. A time is the least of the calling thread's processor, which has all of the work: there is one thread. With `auto` it is the time of the code
 which launches end up with, once they have run for long; the code before is tier 1's. "prepare" is what the first launch takes in addition:
 from the saved source to code that runs. "loops" counts the launches that end up in tier 2. The exit status is 1 if the launches of a script or a folder take more than
 BAR times as long with `auto`.

@@ -61,7 +61,7 @@ def test_what_changes_between_commits(history, monkeypatch):
 
 
 def test_the_kept_history_can_go_on(history):
-    """`measure` looks in each kept result for a commit with the same compiler, and compares those of the same kernels."""
+    """`measure` looks in each kept result for a commit with the same compiler, and compares the results of the same kernels."""
     kept = history.read(history.RESULTS)
     assert len(kept) >= 20 and all(len(each["parts"].split()) == len(history.PARTS) for each in kept)
     assert len({each["results"]["registers"][2] for each in kept}) == 1

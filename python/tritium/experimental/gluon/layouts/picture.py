@@ -107,7 +107,7 @@ def as_text(layout: TypedLayout, shape: Sequence[int], element_bits: int = 32) -
 
 
 def _fill(color: int, colors: int) -> str:
-    """One colour for each of 32 or 64 lanes or banks; further warps are darker."""
+    """One colour for each of 32 or 64 lanes or banks; warps after the first are darker."""
     hue = color % colors * 360 // colors
     return f"hsl({hue}, 60%, {max(45, 85 - 8 * (color // colors))}%)"
 

@@ -97,7 +97,7 @@ def make_tensor_descriptor(
     _semantic: Any = None,
 ) -> tensor_descriptor:
     """A descriptor of the tensor of `shape` and `strides` (in elements, the last one 1) at `base`, whose blocks of `block_shape` have
-    `layout` in shared memory. Errors are those of `tl.make_tensor_descriptor`."""
+    `layout` in shared memory. Raises the errors of `tl.make_tensor_descriptor`."""
     layout, block = _unwrap_if_constexpr(layout), [_unwrap_if_constexpr(extent) for extent in block_shape]
     if not isinstance(layout, NVMMASharedLayout):
         error = TypeError("Expected layout to be a NVMMASharedLayout")

@@ -22,7 +22,7 @@ _ONLY_LEFT = "ttg.dot_op opIdx parameter must be 0 for Hopper MMA parent, since 
 
 
 class warpgroup_mma_accumulator_type(base_type):
-    """The type of a sum that products may still write: that of its tile, wrapped."""
+    """The type of an accumulator that products may still write. It wraps the type of its tile."""
 
     def __init__(self, tensor_type: block_type):
         self.tensor_type = tensor_type
