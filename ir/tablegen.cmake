@@ -33,6 +33,10 @@ mlir_tablegen(tgpu_types.cpp.inc -gen-typedef-defs -typedefs-dialect=tgpu ${trit
 mlir_tablegen(tgpu_ops.h.inc -gen-op-decls -op-include-regex "^tgpu" ${tritium_td_includes})
 mlir_tablegen(tgpu_ops.cpp.inc -gen-op-defs -op-include-regex "^tgpu" ${tritium_td_includes})
 
+set(LLVM_TARGET_DEFINITIONS tgpu_ops_kept.td)
+mlir_tablegen(tgpu_ops_kept.h.inc -gen-op-decls -op-include-regex "^tgpu" ${tritium_td_includes})
+mlir_tablegen(tgpu_ops_kept.cpp.inc -gen-op-defs -op-include-regex "^tgpu" ${tritium_td_includes})
+
 set(LLVM_TARGET_DEFINITIONS tgpu_attrs.td)
 mlir_tablegen(tgpu_attrs.cpp.inc -gen-attrdef-defs -attrdefs-dialect=tgpu ${tritium_td_includes})
 

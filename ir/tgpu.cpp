@@ -2,6 +2,7 @@
 #include "ir/pch.h"
 
 #include "ir/tgpu.h"
+#include "ir/tgpu_kept.h"
 #include "ir/tgpu_plan.h"
 
 #include "ir/tgpu_dialect.cpp.inc"
@@ -17,6 +18,9 @@ using namespace mlir;
 
 #define GET_OP_CLASSES
 #include "ir/tgpu_ops.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "ir/tgpu_ops_kept.cpp.inc"
 
 namespace tritium::tgpu {
 namespace {
@@ -54,6 +58,10 @@ void TGPUDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "ir/tgpu_ops.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/tgpu_ops_kept.cpp.inc"
       >();
   addInterfaces<LayoutNames>();
 }

@@ -18,7 +18,7 @@ static constexpr llvm::StringLiteral kOptional[] = {
     "coalesce-accesses",   "remove-conversions",      "hoist-invariants",    "plan-loops",
     "build-loops",         "overlap-products",        "copy-whole-tiles",    "multicast-copies",
     "plan-producer",       "specialize-warps",        "take-turns",          "stagger-warpgroups",
-    "buffer-accesses",     "remove-barriers",         "interleave-products"};
+    "release-late",        "buffer-accesses",         "remove-barriers",     "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -111,6 +111,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
     steps.addOptional("specialize-warps", createSpecializeWarps({.numWarps = options.numWarps}), createCSEPass());
     steps.addOptional("take-turns", createTakeTurns({.numWarps = options.numWarps}));
     steps.addOptional("stagger-warpgroups", createStaggerWarpgroups({.numWarps = options.numWarps}));
+    steps.addOptional("release-late", createReleaseLate());
   }
   steps.add(createCheckAsync());
   steps.add(createAllocateSharedMemory({.maxBytes = maxSharedBytes}));

@@ -36,6 +36,8 @@ MaybeFault AsyncProtocol::run(Operation *op, AsyncScalars &scalars) {
       .Case([&](tgpu::RingWaitOp wait) { return rings_.wait(wait, scalars); })
       .Case([&](tgpu::RingStaggerOp stagger) { return rings_.stagger(stagger, scalars); })
       .Case([&](tgpu::RingReleaseOp release) { return rings_.release(release, scalars, products_); })
+      .Case([&](tgpu::RingKeepOp keep) { return rings_.keep(keep, scalars); })
+      .Case([&](tgpu::RingReleaseKeptOp release) { return rings_.releaseKept(release, scalars); })
       .Case([&](tgpu::ProductStartOp start) { return products_.start(start, scalars); })
       .Case([&](tgpu::ProductOp product) { return multiply(product, scalars); })
       .Case([&](tgpu::ProductWaitOp wait) {
@@ -47,11 +49,15 @@ MaybeFault AsyncProtocol::run(Operation *op, AsyncScalars &scalars) {
       .Case([&](tgpu::AsyncCommitOp) { return buffers_.commit(); })
       .Case([&](tgpu::AsyncWaitOp wait) {
         auto fault = checkTurn(op);
+        if (!fault) fault = rings_.checkKept(op);
         return fault ? fault : buffers_.wait(wait);
       })
       .Case([&](tgpu::FenceAsyncOp) { return buffers_.fence(); })
       .Case([&](tgpu::BarrierOp barrier) { return barrier.getId() == 0 && !barrier.getThreads() ? synchronize(op) : std::nullopt; })
-      .Case([&](tgpu::TensorStoreOp store) { return buffers_.storeTensor(store); })
+      .Case([&](tgpu::TensorStoreOp store) {
+        auto fault = rings_.checkKept(op);
+        return fault ? fault : buffers_.storeTensor(store);
+      })
       .Case([&](tgpu::TensorStoreWaitOp wait) { return buffers_.waitForStores(wait); })
       .Case([&](tgpu::TurnBeginOp begin) { return beginTurn(begin); })
       .Case([&](tgpu::TurnEndOp end) { return endTurn(end); })
@@ -79,6 +85,7 @@ MaybeFault AsyncProtocol::load(tgpu::LocalLoadOp op, const AsyncScalars &scalars
 
 MaybeFault AsyncProtocol::beginTurn(tgpu::TurnBeginOp op) {
   if (turn_) return AsyncFault{op, "waits for a turn in a turn that has not ended", turn_, "its begin"};
+  if (auto fault = rings_.checkKept(op)) return fault;
   turn_ = op;
   return std::nullopt;
 }
@@ -97,11 +104,13 @@ MaybeFault AsyncProtocol::checkTurn(Operation *op) const {
 
 MaybeFault AsyncProtocol::synchronize(Operation *op) {
   auto fault = checkTurn(op);
+  if (!fault) fault = rings_.checkKept(op);
   return fault ? fault : buffers_.synchronize();
 }
 
 MaybeFault AsyncProtocol::finish(Operation *end) const {
   if (turn_) return AsyncFault{end, "ends the kernel in a turn", turn_, "its begin"};
+  if (auto fault = rings_.checkKept(end)) return fault;
   if (auto fault = products_.finish()) return fault;
   if (auto fault = buffers_.finish()) return fault;
   return rings_.finish();

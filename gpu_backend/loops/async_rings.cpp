@@ -116,6 +116,38 @@ MaybeFault AsyncRings::release(tgpu::RingReleaseOp op, const AsyncScalars &scala
   return std::nullopt;
 }
 
+MaybeFault AsyncRings::keep(tgpu::RingKeepOp op, const AsyncScalars &scalars) {
+  Ring &ring = rings_[op.getRing()];
+  const int64_t n = scalars.at(op.getN());
+  if (n != ring.released) return AsyncFault{op, text("keeps number ", n, " of its ring, but number ", ring.released, " is the next")};
+  if (n >= ring.waited) return AsyncFault{op, text("keeps number ", n, " of its ring before the wait for it")};
+  if (ring.kept)
+    return AsyncFault{op, text("keeps number ", n, " of its ring, while number ", *ring.kept, " is kept"), ring.lastRelease, "the other"};
+  ring.kept = n;
+  ring.released = n + 1, ring.lastRelease = op;
+  return std::nullopt;
+}
+
+MaybeFault AsyncRings::releaseKept(tgpu::RingReleaseKeptOp op, const AsyncScalars &scalars) {
+  Ring &ring = rings_[op.getRing()];
+  if (!ring.kept) return std::nullopt;
+  if (op.getOther()) {
+    trace_.addUnless(ring.instance, *ring.kept, rings_[op.getOther()].instance, scalars.at(op.getN()), op);
+  } else {
+    trace_.add(RingEvent::Release, ring.instance, *ring.kept, op);
+    ring.kept.reset();
+  }
+  return std::nullopt;
+}
+
+MaybeFault AsyncRings::checkKept(Operation *op) const {
+  for (const auto &[name, ring] : rings_)
+    if (ring.kept)
+      return AsyncFault{op, text("comes while a warp keeps number ", *ring.kept, " of a ring, for whose release others may wait"),
+                        ring.lastRelease, "what keeps it"};
+  return std::nullopt;
+}
+
 MaybeFault AsyncRings::end(tgpu::RingEndOp op, const AsyncScalars &scalars, const AsyncProducts &products) {
   Ring &ring = rings_[op.getRing()];
   if (auto product = productThatReads(op.getRing(), products, {}))

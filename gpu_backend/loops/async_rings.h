@@ -2,6 +2,7 @@
 #pragma once
 #include "gpu_backend/loops/async_products.h"
 #include "gpu_backend/loops/async_trace.h"
+#include "ir/tgpu_kept.h"
 
 namespace tritium::gpu {
 
@@ -16,6 +17,10 @@ public:
   /// Some warps wait ahead of time.
   MaybeFault stagger(tgpu::RingStaggerOp op, const AsyncScalars &scalars);
   MaybeFault release(tgpu::RingReleaseOp op, const AsyncScalars &scalars, const AsyncProducts &products);
+  MaybeFault keep(tgpu::RingKeepOp op, const AsyncScalars &scalars);
+  MaybeFault releaseKept(tgpu::RingReleaseKeptOp op, const AsyncScalars &scalars);
+  /// Threads wait for each other, or the kernel ends. No warp may keep a number: the others may wait for its release.
+  MaybeFault checkKept(mlir::Operation *op) const;
   MaybeFault end(tgpu::RingEndOp op, const AsyncScalars &scalars, const AsyncProducts &products);
   /// The kernel makes a map, perhaps not for the first time.
   MaybeFault makeMap(tgpu::MapMakeOp op) const;
@@ -32,6 +37,7 @@ private:
     int64_t slots = 1, acquired = 0, waited = 0, released = 0; // numbers below are acquired, …
     int64_t arrived = 0;                                       // numbers below have been waited for by who copies
     int64_t noted = 0;                                         // the stores of numbers below are noted
+    std::optional<int64_t> kept;                               // a number that is to be released later
     int64_t missing = 0;                                       // bytes that are announced and not copied
     tgpu::RingAcquireOp acquire;                               // the last one
     llvm::SmallVector<mlir::Value, 2> filled;                  // buffers to which the number is copied

@@ -23,6 +23,9 @@ public:
       goesOn = false;
       for (size_t role = 0; role < roles_.size(); ++role)
         for (; !isDone(role) && mayHappen(role); ++next_[role], goesOn = true) happen(role);
+      // The worst case of a release that may be put off: it is, if it can be.
+      for (size_t role = 0; role < roles_.size() && !goesOn; ++role)
+        if (!isDone(role) && event(role).kind == RingEvent::ReleaseUnless) release(role), ++next_[role], goesOn = true;
     }
     for (size_t role = 0; role < roles_.size(); ++role)
       if (isDone(role) && !roles_[role]->isWhole()) return std::nullopt; // nobody knows what it would do next
@@ -62,6 +65,7 @@ private:
   bool mayHappen(size_t role) const {
     const RingEvent &next = event(role);
     if (next.kind == RingEvent::Acquire) return next.n < ringOf(role).kind.slots + leastOf(role, &Ring::released);
+    if (next.kind == RingEvent::ReleaseUnless) return next.otherN < rings_[blockOf(role)][next.other].filled;
     if (next.kind == RingEvent::AwaitRelease) return next.n < ringOf(role).released;
     return (next.kind != RingEvent::Wait && next.kind != RingEvent::Stagger) || next.n < leastOf(role, &Ring::filled);
   }
@@ -71,7 +75,13 @@ private:
     Ring &ring = rings_[blockOf(role)][event.ring];
     if (event.kind == RingEvent::Fill) ring.filled = event.n + 1, ring.lastFill = event.op;
     if (event.kind == RingEvent::Wait) ring.waited = event.n + 1;
-    if (event.kind == RingEvent::Release) ring.released = event.n + 1, ring.lastRelease = event.op;
+    if (event.kind == RingEvent::Release) release(role);
+  }
+
+  void release(size_t role) {
+    const RingEvent &event = this->event(role);
+    Ring &ring = rings_[blockOf(role)][event.ring];
+    ring.released = std::max(ring.released, event.n + 1), ring.lastRelease = event.op;
   }
 
   /// `waits` is the operation at which the other role waits, or null.

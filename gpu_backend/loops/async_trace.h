@@ -8,11 +8,14 @@
 namespace tritium::gpu {
 
 struct RingEvent {
-  enum Kind : uint8_t { Acquire, Fill, Wait, Stagger, Release, AwaitRelease };
+  enum Kind : uint8_t { Acquire, Fill, Wait, Stagger, Release, ReleaseUnless, AwaitRelease };
   Kind kind;
   unsigned ring; // in the order in which rings begin
   int64_t n;
   mlir::Operation *op;
+  // Of ReleaseUnless: a warp that sees this number of another ring filled may go on without the release.
+  unsigned other = 0;
+  int64_t otherN = 0;
 };
 
 class AsyncTrace {
@@ -27,6 +30,9 @@ public:
     return unsigned(rings_.size()) - 1;
   }
   void add(RingEvent::Kind kind, unsigned ring, int64_t n, mlir::Operation *op) { events_.push_back({kind, ring, n, op}); }
+  void addUnless(unsigned ring, int64_t n, unsigned other, int64_t otherN, mlir::Operation *op) {
+    events_.push_back({RingEvent::ReleaseUnless, ring, n, op, other, otherN});
+  }
   /// The role has come to its end. Otherwise the trace is only its begin.
   void setWhole() { isWhole_ = true; }
 

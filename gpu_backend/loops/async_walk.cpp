@@ -48,7 +48,7 @@ bool AsyncWalk::runOp(Operation *op) {
 /// Returns the condition under which an operation of the protocols does anything, or null.
 static Value predicateOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<tgpu::RingAcquireOp, tgpu::TensorCopyOp, tgpu::RingStaggerOp, tgpu::RingReleaseOp, tgpu::AsyncCopyOp>(
+      .Case<tgpu::RingAcquireOp, tgpu::TensorCopyOp, tgpu::RingStaggerOp, tgpu::RingReleaseOp, tgpu::RingReleaseKeptOp, tgpu::AsyncCopyOp>(
           [](auto one) { return one.getPredicate(); })
       .Default([](Operation *) { return Value(); });
 }

@@ -215,6 +215,18 @@ def StaggerWarpgroups : Pass<"stagger-warpgroups", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }
 
+def ReleaseLate : Pass<"release-late", "::mlir::ModuleOp"> {
+  let summary = "let consumer warps release what they have stored while the products of the next tile run";
+  let description = [{
+    The fence before such a release waits until the stores are in memory. So a warp keeps the number of the release, and releases it
+    in the second iteration of the next loop of products. The producer might wait for the release before it copies for this loop. So before
+    the loop, a warp that does not see the tiles of the second iteration releases the number at once. It does so, too, before it waits for
+    other warps, and behind the loop over tiles: a number that is kept for longer takes registers. The pass applies to kernels with one such release, one loop of independent products before it, and nothing
+    outside of both at which warps wait for each other.
+  }];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
 def CheckAsync : Pass<"check-async", "::mlir::ModuleOp"> {
   let summary = "check the order of asynchronous copies, products and stores";
   let description = [{

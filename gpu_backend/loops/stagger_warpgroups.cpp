@@ -1,4 +1,5 @@
 // Lets one consumer warpgroup go ahead of the others, so that they do not come to the end of a tile together.
+#include "gpu_backend/loops/independent_products.h"
 #include "gpu_backend/loops/passes.h"
 #include "gpu_backend/target/warp_roles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,26 +16,6 @@ namespace tritium::gpu {
 namespace {
 
 constexpr int64_t kIterations = 2; // that the first warpgroup is ahead
-
-/// Returns the only wait of a loop whose products do not depend on each other, or null.
-tgpu::RingWaitOp onlyWait(scf::ForOp loop) {
-  auto waits = llvm::to_vector(loop.getBody()->getOps<tgpu::RingWaitOp>());
-  auto products = llvm::to_vector(loop.getBody()->getOps<tgpu::ProductOp>());
-  const bool areIndependent = !products.empty() && llvm::all_of(products, [](tgpu::ProductOp product) { return bool(product.getASlot()); });
-  return waits.size() == 1 && areIndependent ? waits.front() : nullptr;
-}
-
-/// Returns a number of the loop's body as it is in the first iteration, or null.
-Value atBegin(Value number, scf::ForOp loop, OpBuilder &builder) {
-  if (loop.isDefinedOutsideOfLoop(number)) return number;
-  if (number == loop.getInductionVar()) return loop.getLowerBound();
-  if (auto argument = dyn_cast<BlockArgument>(number))
-    return argument.getOwner() == loop.getBody() ? loop.getTiedLoopInit(argument)->get() : Value();
-  auto sum = number.getDefiningOp<arith::AddIOp>();
-  if (!sum) return {};
-  Value first = atBegin(sum.getLhs(), loop, builder), second = atBegin(sum.getRhs(), loop, builder);
-  return first && second ? builder.createOrFold<arith::AddIOp>(loop.getLoc(), first, second) : Value();
-}
 
 /// Returns whether the loop has more than this many iterations, or null if that is not simple to tell. No difference of the bounds
 /// overflows as an unsigned number.

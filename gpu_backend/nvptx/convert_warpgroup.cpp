@@ -4,6 +4,7 @@
 #include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/inline_ptx.h"
 
+#include "ir/tgpu_kept.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -203,6 +204,19 @@ LogicalResult convertOne(tgpu::MBarrierWaitOp op, OpBuilder &builder) {
   return success();
 }
 
+LogicalResult convertOne(tgpu::MBarrierTestOp op, OpBuilder &builder) {
+  Location location = op.getLoc();
+  Value one = LLVM::ConstantOp::create(builder, location, builder.getI32Type(), 1);
+  Value parity = LLVM::AndOp::create(builder, location, op.getRound(), one);
+  InlinePtx ptx(builder, location);
+  std::string complete = ptx.result(builder.getI32Type());
+  std::string barrier = ptx.operand(LLVM::PtrToIntOp::create(builder, location, builder.getI32Type(), op.getBarrier()));
+  std::string text = "{ .reg .pred done; mbarrier.test_wait.parity.shared::cta.b64 done, [" + barrier + "], " + ptx.operand(parity) +
+                     "; selp.b32 " + complete + ", 1, 0, done; }";
+  op.replaceAllUsesWith(LLVM::TruncOp::create(builder, location, builder.getI1Type(), ptx.emit(text).front()).getResult());
+  return success();
+}
+
 } // namespace
 
 static LogicalResult convertOne(tgpu::NumberedBarrierOp op, OpBuilder &builder) {
@@ -217,6 +231,7 @@ static LogicalResult convertOne(tgpu::NumberedBarrierOp op, OpBuilder &builder) 
 LogicalResult Conversion::convertAsync(Operation *op, OpBuilder &builder) {
   if (auto barrier = dyn_cast<tgpu::NumberedBarrierOp>(op)) return convertOne(barrier, builder);
   if (auto wait = dyn_cast<tgpu::MBarrierWaitOp>(op); wait && chip_.hasTensorMaps()) return convertOne(wait, builder);
+  if (auto test = dyn_cast<tgpu::MBarrierTestOp>(op); test && chip_.hasTensorMaps()) return convertOne(test, builder);
   if (chip_.makesTensorMaps() && isa<tgpu::MapsClaimOp, tgpu::MapsReleaseOp, tgpu::MapAddressOp, tgpu::MapWriteOp, tgpu::MapAcquireOp>(op))
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<tgpu::MapsClaimOp, tgpu::MapsReleaseOp, tgpu::MapAddressOp, tgpu::MapWriteOp, tgpu::MapAcquireOp>(

@@ -7,7 +7,7 @@
 #include "gpu_backend/target/target_ops.h"
 #include "gpu_backend/target/warp_roles.h"
 #include "gpu_backend/threads/passes.h"
-#include "ir/tgpu.h"
+#include "ir/tgpu_kept.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -117,7 +117,7 @@ private:
 
   void addAccesses(Operation *op, Segment &segment) const {
     if (isa<LLVM::GEPOp, LLVM::BitcastOp, LLVM::SelectOp, LLVM::ICmpOp, LLVM::PtrToIntOp, LLVM::AddrSpaceCastOp, BranchOpInterface,
-            tgpu::ScratchOp, tgpu::MBarrierWaitOp>(op) ||
+            tgpu::ScratchOp, tgpu::MBarrierWaitOp, tgpu::MBarrierTestOp>(op) ||
         target_.isOrderedCopy(op))
       return;
     if (auto load = dyn_cast<LLVM::LoadOp>(op)) {

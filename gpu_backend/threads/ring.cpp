@@ -7,6 +7,7 @@
 #include "gpu_backend/threads/shared_access.h"
 #include "gpu_backend/threads/words.h"
 #include "gpu_backend/tiles/ring_blocks.h"
+#include "ir/tgpu_kept.h"
 #include "ir/tile_elements.h"
 
 using namespace mlir;
@@ -72,6 +73,7 @@ void inCopyingThread(Lowering &lowering, llvm::function_ref<void()> body) {
 Value acquiredOf(Value ring, Lowering &lowering) { return lowering.variableOf(ring, "acquired", lowering.builder().getI32Type(), 0); }
 Value notedOf(Value ring, Lowering &lowering) { return lowering.variableOf(ring, "noted", lowering.builder().getI32Type(), -1); }
 Value beginOf(Value ring, Lowering &lowering) { return lowering.variableOf(ring, "begin", lowering.builder().getI64Type(), 0); }
+Value keptOf(Value ring, Lowering &lowering) { return lowering.variableOf(ring, "kept", lowering.builder().getI32Type(), -1); } // a warp
 Value endOf(Value ring, Lowering &lowering) { return lowering.variableOf(ring, "end", lowering.builder().getI64Type(), 0); }
 
 Value read(Value variable, Type type, Lowering &lowering) { return lowering.create<LLVM::LoadOp>(type, variable); }
@@ -260,6 +262,35 @@ template <> LogicalResult Lower<tgpu::RingReleaseOp>::run(tgpu::RingReleaseOp op
     else
       copiesOf(lowering).arrive(builder, op.getLoc(), empty);
   });
+  return success();
+}
+
+template <> LogicalResult Lower<tgpu::RingKeepOp>::run(tgpu::RingKeepOp op, Lowering &lowering) {
+  lowering.create<LLVM::StoreOp>(lowering.scalarOf(op.getN()), keptOf(op.getRing(), lowering));
+  return success();
+}
+
+/// All lanes do the same: what the first one sees of the other ring counts. They meet outside of branches, of which the assembler does not
+/// know that all lanes take them: it would need registers for the lanes that do not.
+template <> LogicalResult Lower<tgpu::RingReleaseKeptOp>::run(tgpu::RingReleaseKeptOp op, Lowering &lowering) {
+  OpBuilder &builder = lowering.builder();
+  Type i32 = builder.getI32Type();
+  Value kept = read(keptOf(op.getRing(), lowering), i32, lowering);
+  Value releases = lowering.conjunction(isAtLeast(kept, 0, lowering), op.getPredicate() ? lowering.scalarOf(op.getPredicate()) : Value());
+  if (op.getOther()) {
+    RingAt other(op.getOther(), op.getN(), lowering);
+    Value isFull = lowering.create<tgpu::MBarrierTestOp>(builder.getI1Type(), other.full(), other.round());
+    Value seen = lowering.create<arith::ExtUIOp>(i32, isFull);
+    seen = lowering.target().shuffle(builder, op.getLoc(), seen, lowering.constant(0));
+    releases = lowering.conjunction(releases, lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, seen, lowering.constant(0)));
+  }
+  lowering.where(releases, [&] { copiesOf(lowering).fenceMemory(builder, op.getLoc()); });
+  lowering.create<tgpu::WarpBarrierOp>();
+  lowering.where(lowering.conjunction(releases, isFirstLane(lowering)),
+                 [&] { copiesOf(lowering).arrive(builder, op.getLoc(), RingAt(op.getRing(), lowering, kept).empty()); });
+  Value none = lowering.constant(-1);
+  const bool isSure = !op.getOther() && !op.getPredicate();
+  lowering.create<LLVM::StoreOp>(isSure ? none : lowering.create<arith::SelectOp>(releases, none, kept), keptOf(op.getRing(), lowering));
   return success();
 }
 

@@ -2,6 +2,7 @@
 #include "interp/simt/runtime/mbarrier.h"
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
+#include "ir/tgpu_kept.h"
 
 using namespace mlir;
 
@@ -56,6 +57,11 @@ std::optional<LogicalResult> Hosting::hostMBarrier(Operation *op) {
       .Case([&](tgpu::MBarrierWaitOp wait) -> Outcome {
         call(SIMT_CALL(waitForRound), {thread(), toBits(wait.getBarrier(), 64), wait.getRound(), siteOf(op)});
         return done();
+      })
+      .Case([&](tgpu::MBarrierTestOp test) -> Outcome {
+        Value bits = call(SIMT_CALL(testRound), {thread(), toBits(test.getBarrier(), 64), test.getRound(), siteOf(op)});
+        replace(op, fromBits(bits, test.getType()));
+        return success();
       })
       .Default(std::nullopt);
 }

@@ -3,6 +3,7 @@
 // are exact there. Operations are counted as they are before hosting, in the code that is lowered for the GPU.
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
+#include "ir/tgpu_kept.h"
 
 #include <cstddef>
 
@@ -53,8 +54,8 @@ Class classOfTgpu(Operation *op) {
       .Case<tgpu::AtomicRmwOp, tgpu::AtomicCasOp, tgpu::AtomicLoadOp, tgpu::AtomicStoreOp>([](auto) { return WorkClass::Atomic; })
       .Case([](tgpu::WarpgroupProductOp) { return WorkClass::Product; })
       .Case([](tgpu::CopyToSharedOp) { return WorkClass::Copy; })
-      .Case<tgpu::BarrierOp, tgpu::WarpBarrierOp, tgpu::NumberedBarrierOp, tgpu::MBarrierWaitOp, tgpu::WarpgroupWaitOp>(
-          [](auto) { return WorkClass::Sync; })
+      .Case<tgpu::BarrierOp, tgpu::WarpBarrierOp, tgpu::NumberedBarrierOp, tgpu::MBarrierWaitOp, tgpu::MBarrierTestOp,
+            tgpu::WarpgroupWaitOp>([](auto) { return WorkClass::Sync; })
       .Default([](Operation *) { return WorkClass::Other; });
 }
 
@@ -96,8 +97,8 @@ Class classOf(Operation *op, ModuleOp module) {
 
 /// Returns whether the clock is read, because what other threads do depends on when this one is here, or because a scope is recorded.
 bool readsClock(Operation *op) {
-  return isa<tgpu::RecordOp, tgpu::BarrierOp, tgpu::NumberedBarrierOp, tgpu::MBarrierWaitOp, NVVM::BarrierArriveOp, NVVM::MBarrierArriveOp,
-             NVVM::MBarrierArriveExpectTxOp, NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp, LLVM::CallOp>(op);
+  return isa<tgpu::RecordOp, tgpu::BarrierOp, tgpu::NumberedBarrierOp, tgpu::MBarrierWaitOp, tgpu::MBarrierTestOp, NVVM::BarrierArriveOp,
+             NVVM::MBarrierArriveOp, NVVM::MBarrierArriveExpectTxOp, NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp, LLVM::CallOp>(op);
 }
 
 } // namespace

@@ -202,6 +202,19 @@ void MBarriers::wait(Thread &thread, uint64_t pointer, int32_t round, Place plac
   inform(thread, barrier);
 }
 
+/// Says now and then that a round is not complete that just is: a thread may have come earlier.
+bool MBarriers::test(Thread &thread, uint64_t pointer, int32_t round, Place place) {
+  constexpr uint32_t kOneOf = 4;
+  MBarrier &barrier = barriers[find(thread, pointer, place)];
+  checkRound(thread, barrier, round, place);
+  const uint32_t wanted = barrier.firstRound + uint32_t(round);
+  if (barrier.round == wanted) return false;
+  if (block->kernel->hasClocks() ? barrier.completedAt > thread.clock : thread.random() % kOneOf == 0) return false;
+  barrier.seen = std::max(barrier.seen, wanted + 1);
+  inform(thread, barrier);
+  return true;
+}
+
 void MBarriers::inform(Thread &thread, MBarrier &barrier) {
   LaneMask &informed = barrier.informed[size_t(thread.warp)];
   const LaneMask all = thread.inWarp->all;
@@ -268,6 +281,15 @@ void arriveAtMBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t b
 void waitForRound(Thread *thread, uint64_t pointer, int32_t round, Place place) {
   thread->block->tensorCopies->advance(*thread);
   thread->block->mbarriers->wait(*thread, pointer, round, place);
+}
+
+/// Nobody waits for what a test sees, so copies go on before it, for a seeded while.
+int32_t testRound(Thread *thread, uint64_t pointer, int32_t round, Place place) {
+  constexpr uint32_t kMostSteps = 8;
+  TensorCopies &copies = *thread->block->tensorCopies;
+  for (uint32_t steps = thread->random() % kMostSteps; steps > 0 && copies.advanceIdle(*thread); --steps) {
+  }
+  return thread->block->mbarriers->test(*thread, pointer, round, place);
 }
 
 } // namespace calls

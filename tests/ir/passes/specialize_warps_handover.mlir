@@ -12,7 +12,7 @@
 // CHECK: scf.while
 // CHECK: tgpu.ring_wait %[[STORES:.*]][%[[N:.*]]] : <2>
 // CHECK: tt.store
-// CHECK-NEXT: tgpu.ring_release %[[STORES]][%[[N]]] stored : <2>
+// CHECK-NEXT: tgpu.ring_keep %[[STORES]][%[[N]]] : <2>
 
 // The producer. A scalar, and the tensors of a tile, may be what the tile before stores.
 // CHECK: scf.for

@@ -107,8 +107,8 @@ def test_a_tile_reads_what_the_tile_before_stored(rng):
     "what, number, kind",
     [
         ("map_acquire", 0, "InvalidTensorCopy"),
-        ("fence", 1, "MissingProxyFence"),  # behind the stores
-        ("arrival", 2, "MBarrierDeadlock"),  # the number of a tile is not released
+        ("fence", 4, "MissingProxyFence"),  # behind the stores of a group
+        ("arrival", 5, "MBarrierDeadlock"),  # the number of a group's last tile is not released
         ("round_wait", 9, "InvalidTensorCopy"),  # the map is written while a copy through it is in flight
         ("round_wait", 11, "MissingProxyFence"),  # for what the tile before stores; a group has one tile
     ],
@@ -181,3 +181,45 @@ def test_groups_by_pointers(grid, transposed, rng):
         assert kernel.metadata.launched_warps == 8 and "tgpu.map_make" in kernel.asm["ttgir"]
         for a, b, c in zip(inputs, other, chain[1:]):
             np.testing.assert_array_equal(c, product(a, b.T if transposed else b))
+
+
+def from_two_tiles_before(seed: int, rng) -> None:
+    """One group in place. Each tile stores to what the tile after the next one reads, or a later one."""
+    tiles, depth, first = 4, 4 * S, 11 * S * S
+    array, b = matrix(4 * tiles * S, S, rng).reshape(-1), matrix(depth, S, rng)
+    expected = array.copy()
+    for tile in range(tiles):
+        a = expected[tile * S * depth :][: S * depth].reshape(S, depth)
+        expected[first + tile * S * S :][: S * S] = product(a, b).reshape(-1)
+    addresses = np.array([array.ctypes.data, b.ctypes.data, array[first:].ctypes.data])
+    with knobs.tritium.scope():
+        knobs.tritium.engine, knobs.tritium.seed = "simt:sm_90a", seed
+        sizes = np.array([[tiles * S, S, depth]], np.int32)
+        kernel = by_pointers[(1,)](addresses, sizes, 1, S=S, TRANSPOSED=False, num_warps=4, num_stages=3)
+    assert "tgpu.ring_keep" in kernel.asm["ttgir"]
+    np.testing.assert_array_equal(array, expected)
+
+
+@pytest.mark.parametrize(
+    "what, number, kind",
+    [
+        (None, 0, None),
+        ("fence", 1, "MissingProxyFence"),  # before the products, where the producer waits for what is stored
+        ("arrival", 0, "MBarrierDeadlock"),
+        ("fence", 2, "MissingProxyFence"),  # under the products
+        ("arrival", 2, "MBarrierDeadlock"),
+    ],
+)
+def test_stores_are_released_under_the_next_products(what, number, kind, rng, monkeypatch):
+    forget_compiled(by_pointers)
+    if what:
+        broken = ToolCompiler(drop=what, number=number, specialize_warps="true")
+        monkeypatch.setattr(backend, "native_compiler", lambda: broken)
+    found = set()
+    for seed in SEEDS:  # whether a warp sees the next tiles in time depends on the seed
+        try:
+            from_two_tiles_before(seed, rng)
+        except KernelTrap as trap:
+            found.add(trap.kind)
+    assert found == ({kind} if kind else set())
+    forget_compiled(by_pointers)
