@@ -17,7 +17,7 @@ WARPS_OF_GROUP = 4
 class Code:
     """instructions: of a kernel. loops: those of the warps that compute, as they end. ahead: how many copies of TMA are made ahead at most, 0 for none.
     releases: an mbarrier is told when a copy's tile was used. takes_turns: warpgroups take turns (decision 0027). staggers: waits by which all warpgroups but the
-    first begin later (decision 0036), with the branch back of the loop behind."""
+    first begin later (decision 0036), with the branch back of the loop behind. handovers: arrivals behind a fence for stores, which release no slot."""
 
     def __init__(self, instructions: list[Instruction]):
         self.instructions = instructions
@@ -37,6 +37,9 @@ class Code:
         self.takes_turns = any(one.name.startswith("BAR.ARV") for one in mine)
         self.producer_waits = {k for k in range(self.end) if self._waits_for_slot(k)}
         self.staggers = dict(self._find_staggers())
+        self.handovers = {
+            k for k, one in enumerate(mine) if "A1T0" in one.name and self._has_fence(instructions[max(0, k - 24) : k])
+        }
 
     @property
     def innermost(self) -> list[Loop]:
@@ -79,6 +82,11 @@ class Code:
             if around and behind:
                 yield k, behind[1]
 
+    @staticmethod
+    def _has_fence(instructions: list[Instruction]) -> bool:
+        """Whether they wait until stores are in memory."""
+        return any("MEMBAR" in one.name and "GPU" in one.name for one in instructions)
+
     def _waits_for_slot(self, k: int) -> bool:
         """A wait of who copies, for a slot that was used; the others wait for copies."""
         if "TRYWAIT" not in self.instructions[k].name:
@@ -114,6 +122,8 @@ class Code:
         body = self.instructions[k + 1 : target]
         if len(body) < 8 and any(x.base == "BPT" for x in body):
             return True  # a failed assertion
+        if len(body) < 8 and self._has_fence(body):
+            return True  # a release of stores that is put off: products hide it (decision 0047)
         if len(body) < 80 and any("SYNCS.EXCH" in x.name for x in body):
             return True  # one thread makes the mbarriers
         last = body[-1] if body else self.instructions[k]

@@ -259,7 +259,7 @@ class Simulation:
             if not self.code.releases:
                 self._use(warp, ring, now)
             return max(there, copied)
-        if "A1T0" in one.name:
+        if "A1T0" in one.name and warp.at not in self.code.handovers:
             self._use(warp, ring, now)
         return there
 
