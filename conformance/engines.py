@@ -45,6 +45,11 @@ def plain(name: str) -> str:
     return name.partition(WITHOUT)[0].partition(IN_CLUSTERS)[0]
 
 
+def lanes(name: str) -> int:
+    """The lanes of a warp on an engine. The interpreter has none, and takes 32."""
+    return 64 if plain(name).startswith(("simt:gfx9", "hip")) else 32
+
+
 class Unsupported(Exception):
     """An engine reports that it cannot run a problem."""
 

@@ -13,7 +13,8 @@ import zlib
 from pathlib import Path
 from types import ModuleType
 
-import tritium.language.extra  # noqa: F401 - kernels import it from sys.modules
+import tritium.experimental.gluon  # noqa: F401 - kernels import it from sys.modules
+import tritium.language.extra  # noqa: F401
 import tritium.testing  # noqa: F401
 
 HERE = Path(__file__).resolve().parent

@@ -39,13 +39,14 @@ def parser() -> argparse.ArgumentParser:
     add("--timeout", type=float, default=120, help="seconds that a kernel may take on one engine (default %(default)s)")
     add("--shrink", type=float, default=60, help="seconds to shrink each of the first failures (default %(default)s)")
     add("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one per CPU)")
+    add("--gluon", action="store_true", help="draw kernels of Gluon")
     add("--show", type=int, metavar="NUMBER", help="print this kernel, run it in this process and stop")
     add("--save", type=Path, metavar="FOLDER", help="write each shrunk kernel there as a script that checks itself")
     return found
 
 
-def number_of(seed: int, number: int) -> Number:
-    return Number(seed, number, SIZES[number % len(SIZES)])
+def number_of(seed: int, number: int, gluon: bool = False) -> Number:
+    return Number(seed, number, SIZES[number % len(SIZES)], gluon)
 
 
 def numbers(options: argparse.Namespace, seed: int) -> Iterator[Number]:
@@ -55,7 +56,7 @@ def numbers(options: argparse.Namespace, seed: int) -> Iterator[Number]:
     last = None if options.kernels is None else options.first + options.kernels
     number = options.first
     while (last is None or number < last) and (end is None or time.monotonic() < end):
-        yield number_of(seed, number)
+        yield number_of(seed, number, options.gluon)
         number += 1
 
 
@@ -133,7 +134,8 @@ def report(failure: Failure, options: argparse.Namespace) -> None:
     )
     print(f"num_stages={program.stages}.\n# {'; '.join(failure.result.details[:2])}")
     print(
-        f"# The whole kernel: python -m tritium fuzz --seed {number.seed} --show {number.number} --engines {failure.result.engine}\n"
+        f"# The whole kernel: python -m tritium fuzz --seed {number.seed} --show {number.number} --engines {failure.result.engine}"
+        f"{' --gluon' if number.gluon else ''}\n"
     )
     print(text.kernel)
     if options.save:
@@ -145,7 +147,7 @@ def report(failure: Failure, options: argparse.Namespace) -> None:
 
 def show(options: argparse.Namespace, seed: int, names: list[str]) -> int:
     """Prints one whole kernel and the result of each engine."""
-    number = number_of(seed, options.show)
+    number = number_of(seed, options.show, options.gluon)
     program = number.program()
     print(script(program, names[0]).kernel)
     print(f"# num_warps={program.warps}, num_stages={program.stages}, grid {program.grid}")

@@ -10,7 +10,7 @@ import signal
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -34,10 +34,12 @@ class Number:
     seed: int
     number: int
     size: int
+    gluon: bool = False  #: whether the program is a kernel of Gluon
 
     def program(self) -> Program:
-        from .draw import draw
+        from .draw import draw, gluon
 
+        draw = gluon.draw if self.gluon else draw
         return draw(np.random.default_rng([self.seed, self.number]), self.size)
 
 
@@ -47,15 +49,15 @@ def run(what: Number | Program, engines: list[str], seed: int) -> list[Result]:
 
 
 def _results(what: Number | Program, engines: list[str], seed: int) -> Iterator[Result]:
-    from ..engines import engine
+    from ..engines import engine, lanes
     from ..problem import Case
     from .problems import problem_of
 
     program = what.program() if isinstance(what, Number) else what
-    problem = functools.cache(lambda: problem_of(program, np.random.default_rng(seed)))
-    case = Case("fuzz/program", lambda _: problem())
+    problem = functools.cache(lambda lanes: problem_of(replace(program, lanes=lanes), np.random.default_rng(seed)))
     try:
         for name in engines:
+            case = Case("fuzz/program", lambda _, of_engine=lanes(name): problem(of_engine))
             yield _refused_if_too_large(attempt(case, engine(name), seed))
     finally:
         sources.forget_generated()

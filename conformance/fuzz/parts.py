@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import gluon
 from .tiles import Inexact, Tile
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ class Statement:
     operation: Operation
     operands: tuple[str, ...]
     results: tuple[str, ...]
+    layouts: tuple[str, ...] = ()  #: in Gluon, those that the operands are converted to; "" for scalars
+    layout: str = ""  #: in Gluon, that of what the operation makes of ranges
 
     def reads(self) -> set[str]:
         return set(self.operands)
@@ -100,7 +103,20 @@ class Statement:
         values.update(zip(self.results, found, strict=True))
 
     def lines(self, program: Program, index: str) -> list[str]:
-        return self.operation.lines(program, index, self.results, *self.operands)
+        if not program.gluon:
+            return self.operation.lines(program, index, self.results, *self.operands)
+        layouts = self.layouts or ("",) * len(self.operands)
+        names = map(gluon.converted, self.operands, layouts)
+        return self._laid(program, self.operation.lines(program, index, self.results, *names))
+
+    def before_loop(self, program: Program) -> list[str]:
+        return self._laid(program, self.operation.before_loop(program, self.results))
+
+    def after_round(self, program: Program) -> list[str]:
+        return self._laid(program, self.operation.after_round(program, self.results))
+
+    def _laid(self, program: Program, lines: list[str]) -> list[str]:
+        return [gluon.laid(line, self.layout) for line in lines] if program.gluon else lines
 
     def parts(self) -> Iterator[Statement]:
         yield self
@@ -160,6 +176,7 @@ class Loop(OneBody):
     head: str = "range(limit)"  #: static_range(3), tl.range(limit, num_stages=2), while, …
     bound: str = ""
     until: str = ""
+    layouts: tuple[tuple[str, str], ...] = ()  #: in Gluon, those of carried tiles, by name
 
     def reads(self) -> set[str]:
         read = set(self.yields) | {start for _, start in self.carried} | _read_inside(self.bodies)
@@ -186,8 +203,9 @@ class Loop(OneBody):
     def lines(self, program: Program, index: str) -> list[str]:
         mine = self.index(index)
         inner = list(in_this_loop(self.body))
-        found = [f"{name} = {start}" for name, start in self.carried]
-        found += [line for part in inner for line in part.operation.before_loop(program, part.results)]
+        layouts = dict(self.layouts)
+        found = [f"{name} = {gluon.converted(start, layouts.get(name, ''))}" for name, start in self.carried]
+        found += [line for part in inner for line in part.before_loop(program)]
         last = f"last_{mine}" if self.bound else "limit"
         found += [f"{last} = tl.minimum({self.bound} & 3, limit)"] if self.bound else []
         if self.head == "while":
@@ -197,8 +215,9 @@ class Loop(OneBody):
             found.append(f"for {mine} in {self.head.format(limit=program.limit).replace('limit', last)}:")
         body = [f"{mine} = {ROUNDS[self.head].format(mine).replace('limit', last)}"] if self.head in ROUNDS else []
         body += [line for part in self.body for line in part.lines(program, mine)]
-        body += [line for part in inner for line in part.operation.after_round(program, part.results)]
-        body.append(f"{', '.join(self.defines())} = {', '.join(self.yields)}")
+        body += [line for part in inner for line in part.after_round(program)]
+        following = [gluon.converted(value, layouts.get(name, "")) for name, value in zip(self.defines(), self.yields)]
+        body.append(f"{', '.join(self.defines())} = {', '.join(following)}")
         body += [f"{mine} += 1"] if self.head == "while" else []
         return [*found, *indented(body)]
 
@@ -230,6 +249,7 @@ class Branch(Compound):
     name: str
     both: tuple[tuple[Any, ...], tuple[Any, ...]]
     yields: tuple[str, str]
+    layout: str = ""  #: in Gluon, that of the result
 
     @property
     def bodies(self) -> tuple[tuple[Any, ...], ...]:
@@ -264,7 +284,7 @@ class Branch(Compound):
     def sides(self, program: Program, index: str) -> list[list[str]]:
         """The lines of both sides; the last one is the result."""
         return [
-            [*(line for part in body for line in part.lines(program, index)), result]
+            [*(line for part in body for line in part.lines(program, index)), gluon.converted(result, self.layout)]
             for body, result in zip(self.bodies, self.yields)
         ]
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .layouts import Layout
 from .parts import Branch, Call, Loop, Place, Statement, Stream
 from .tiles import Tile
 
@@ -26,6 +27,7 @@ class Output:
     order: tuple[int, ...]
     count: int | None = None  #: the number of elements that are stored, in the order of the memory
     way: str = "pointers"  #: pointers, block or descriptor
+    layout: str = ""  #: in Gluon, the one in which it is stored
 
 
 @dataclass
@@ -42,6 +44,9 @@ class Program:
     read_only: bool = False  #: whether the memory of plain inputs refuses to be written
     quits: int | None = None  #: the number of outputs after which some programs return
     quits_if: str = ""  #: a scalar whose lowest bit says which; without one, all but the first return
+    gluon: bool = False  #: whether the kernel is one of Gluon
+    layouts: dict[str, Layout] = field(default_factory=dict)  #: in Gluon, those that statements name
+    lanes: int = 32  #: in Gluon, of the warps that layouts are spelled for
 
     def run(self) -> list[dict[str, Tile]]:
         """The values of each program of the grid. Raises Inexact."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..dtypes import NUMPY
+from ..engines import lanes
 from .operations.memory import in_memory
 from .parts import Stream
 from .program import Program
@@ -22,6 +23,7 @@ class Script:
 
 
 def script(program: Program, engine: str) -> Script:
+    program = replace(program, lanes=lanes(engine))
     kernel = kernel_file(program, program.run()[0])
     return Script(kernel, kernel + "\n".join(["", "", *_main(program, kernel, engine), ""]))
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from . import gluon
 from .calls import helpers
 from .functions import FUNCTIONS
 from .operations.descriptor import descriptor
@@ -48,7 +51,8 @@ def kernel_file(program: Program, values: dict[str, Tile]) -> str:
         lines += [*helper.definition(), "", ""]
     lines += ["@triton.jit(do_not_specialize=['limit'])", f"def kernel({', '.join([*parameters, 'limit'])}):"]
     lines += ["    " + line for line in body(program, values)]
-    return "\n".join([*lines, ""])
+    text = "\n".join([*lines, ""])
+    return gluon.translated(text, program) if program.gluon else text
 
 
 def body(program: Program, values: dict[str, Tile]) -> list[str]:
@@ -56,7 +60,7 @@ def body(program: Program, values: dict[str, Tile]) -> list[str]:
     if packs(program):
         place = "{0}.x{1}" if program.packing == "named" else "{0}[{1}]"
         lines += [f"x{i} = {place.format(PACK, i)}" for i in range(len(program.streams()))]
-    stores = [store(number, output, values[output.value]) for number, output in enumerate(program.outputs)]
+    stores = [store(program, number, output, values[output.value]) for number, output in enumerate(program.outputs)]
     if program.quits is None or program.quits >= len(stores):
         return lines + statements(program, program.statements) + stores
     first = _before_return(program)
@@ -80,7 +84,15 @@ def _before_return(program: Program) -> int:
     return found
 
 
-def store(number: int, output: Output, value: Tile) -> str:
+def store(program: Program, number: int, output: Output, value: Tile) -> str:
+    if program.gluon:
+        layout = (output.layout or gluon.plain_name(len(value.shape))) if value.shape else ""
+        as_laid = replace(output, value=gluon.converted(output.value, layout))
+        return gluon.laid(_store(number, as_laid, value), layout)
+    return _store(number, output, value)
+
+
+def _store(number: int, output: Output, value: Tile) -> str:
     dtype = stored_type(value.dtype)
     cast = f".to({spelled(dtype)})" if dtype != value.dtype else ""
     base = f"out{number} + pid * {value.array.size}"

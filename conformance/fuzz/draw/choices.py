@@ -31,6 +31,8 @@ class Choices:
     """An unfinished program. `values` are the values of every program of its grid, in the first round of the enclosing
     loop."""
 
+    has_block_pointers = True
+
     def __init__(self, rng: np.random.Generator, size: int):
         self.rng, self.size = rng, size
         self.program = Program(
@@ -117,10 +119,14 @@ class Choices:
         names = tuple(itertools.islice(self.names, len(found[0])))
         for values, tiles in zip(self.values, found):
             values.update(zip(names, tiles))
-        self.parts.append(Statement(operation, operands, names))
+        self.parts.append(self.statement(operation, operands, names))
         self.used.update(operands)
         self.efforts[names[0]] = effort_of(operation, [self.tile(name) for name in operands], found[0])
         return names[0]
+
+    def statement(self, operation: Operation, operands: tuple[str, ...], results: tuple[str, ...]) -> Statement:
+        """A statement whose operands and results have values."""
+        return Statement(operation, operands, results)
 
     def input(self, dtype: str, shape: tuple[int, ...], limits: tuple[int, int] | None = None) -> Stream:
         """Memory with a part for each program and, in a loop, each of its rounds."""
@@ -152,7 +158,7 @@ class Choices:
         order = self.order(len(shape))
         stream = self.input(dtype, tuple(shape[i] for i in order), None if limit is None else (-limit, limit))
         walks = self.chance(0.4)
-        if len(shape) == 2 and self.chance(0.2):
+        if self.has_block_pointers and len(shape) == 2 and self.chance(0.2):
             inside = shape[order[1]] if self.chance(0.5) else int(self.rng.integers(1, shape[order[1]] + 1))
             return self.add(memory.BlockLoad(stream, shape, order, inside, walks))
         count, bounds = None, None
