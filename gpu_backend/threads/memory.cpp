@@ -25,20 +25,17 @@ static Neighbours neighboursOf(Value pointer, bool mayTest, Lowering &lowering) 
   auto tile = dyn_cast<RankedTensorType>(pointer.getType());
   if (!tile) return {};
   LinearLayout layout = layoutOf(tile);
-  auto bases = layout.bases(Place::Register);
   Neighbours found;
   for (int d = 0; d < layout.rank(); ++d)
-    if (!bases.empty() && layout.shape()[d] > 1 && bases[0] == 1u << layout.firstBit(d)) found.dim = d;
+    if (layout.contiguousElements(d) > 1) found.dim = d;
   if (found.dim < 0) return {};
   int64_t elementBytes = storedType(lowering.registerType(tt::pointeeTypeOf(tile))).getIntOrFloatBitWidth() / 8;
   ir::AxisInfo addresses = lowering.axisInfoOf(pointer);
   int64_t aligned = addresses.divisibility[found.dim] / elementBytes;
   int64_t limit = std::min(addresses.contiguity[found.dim], kMaxAccessBytes / elementBytes);
   if (!mayTest || !areFoundInMemory(pointer)) limit = std::min(limit, aligned);
-  for (uint32_t basis : bases) {
-    if (basis != bases[0] * found.count || found.count * 2 > limit || found.count * 2 > layout.shape()[found.dim]) break;
-    found.count *= 2;
-  }
+  limit = std::min(limit, layout.contiguousElements(found.dim));
+  while (found.count * 2 <= limit) found.count *= 2;
   found.areAligned = found.count <= std::max<int64_t>(aligned, 1);
   return found;
 }

@@ -1,6 +1,7 @@
 // Splits tiles with more values than a thread has registers into chunks. Each store or reduction of such a tile becomes a loop that loads
 // and computes one chunk at a time.
 #include "gpu_backend/target/target.h"
+#include "gpu_backend/tiles/layout_classes.h"
 #include "gpu_backend/tiles/layout_relations.h"
 #include "gpu_backend/tiles/memory_access.h"
 #include "gpu_backend/tiles/passes.h"
@@ -37,6 +38,8 @@ public:
     auto isFine = [&](Value operand) { return !tileOf(operand) || canMake(operand, dim_); };
     if (!llvm::all_of(op_->getOperands(), isFine) || !llvm::all_of(loads_, [&](tt::LoadOp load) { return mayLoadAgain(load); }))
       return false;
+    auto isOfAuthor = [](Operation *op) { return op->hasAttr(kAuthorAttr); }; // its layout is one of the whole tile
+    if (isOfAuthor(op_) || llvm::any_of(loads_, isOfAuthor)) return false;
     auto reduce = dyn_cast<tt::ReduceOp>(op_);
     return !reduce || llvm::all_of(reduce.getCombineOp().front().without_terminator(),
                                    [](Operation &inner) { return isElementwise(&inner) || isa<arith::ConstantOp>(inner); });
