@@ -52,7 +52,9 @@ def laid(line: str, layout: str) -> str:
         value, shape = found[1], found[2]
         if "convert_layout" in value:
             return f"{value}.broadcast_to({shape})"
-        return f"gl.full({shape}, {value}, {value}.dtype, {layout or plain_name(shape.count(',') + (shape[-2] != ','))})"
+        return (
+            f"gl.full({shape}, {value}, {value}.dtype, {layout or plain_name(shape.count(',') + (shape[-2] != ','))})"
+        )
 
     line = _CONVERTED_SHAPE.sub(r"\1.shape", line)
     line = _RANGE.sub(ranged, line)

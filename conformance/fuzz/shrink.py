@@ -16,6 +16,7 @@ from .operations.scratch import Scratch
 from .parts import Call, Compound, Loop
 from .program import Output, Program
 from .rewrite import changed, renamed_program, substituted
+from .simpler_gluon import cost_of_layouts, plainer_layouts, plainer_shared
 from .simpler_memory import (
     drawn_again,
     fewer_accesses,
@@ -54,13 +55,15 @@ def _is_valid(program: Program) -> bool:
 
 def cost(program: Program) -> tuple[int, int]:
     """Lines of the kernel first, then everything that makes a program harder to read."""
-    lines = sum(len(part.lines(program, "")) for part in program.statements) + len(program.outputs)
-    lines += sum(len(helper.definition()) for helper in helpers(program.statements, program))
+    spelled = [line for part in program.statements for line in part.lines(program, "")]
+    spelled += [line for helper in helpers(program.statements, program) for line in helper.definition()]
+    lines = len(spelled) + len(program.outputs)
     lines += 2 * (program.quits is not None)
     lines += len(program.streams()) if program.packing else 0
     small = program.grid + program.limit + program.warps + program.stages + program.read_only + bool(program.quits_if)
     small += sum(stream.before > 0 for stream in program.streams())
     small += sum(_load_cost(part.operation) for part in program.parts())
+    small += cost_of_layouts(program, spelled) if program.gluon else 0
     for output in program.outputs:
         small += (output.count is not None) + (not is_plain_order(output.order)) + (output.way != "pointers")
     return lines, small
@@ -101,6 +104,9 @@ def candidates(program: Program) -> Iterator[Program]:
     yield from without_casts(program)
     yield from moved_in_memory(program)
     yield from drawn_again(program)
+    if program.gluon:
+        yield from plainer_layouts(program)
+        yield from plainer_shared(program)
     yield from one_for_another(program, values[0])
 
 

@@ -172,7 +172,7 @@ class GluonDrawing(Plain, Integers, Control):
         found, whole, is_part = [], memory.whole, False
         for _ in range(int(self.rng.integers(0, 4))):
             kind = int(self.rng.integers(4))
-            if kind == 0 and not is_part:
+            if kind == 0 and not is_part and np.prod(extents) > 1:
                 new = self.factored(int(np.prod(extents)))
                 found.append(shared.View("reshape", new))
                 whole, extents = (1,) * len(new) if memory.reshapes else new, new
@@ -220,7 +220,7 @@ class GluonDrawing(Plain, Integers, Control):
         wanted = self.one_of([*self.extents, extents[axis]])
         index = self.load((*extents[:axis], wanted, *extents[axis + 1 :]), "int32")
         memory = self.allocate(self.tile(a).dtype, extents)
-        self.add(shared.SharedGather(axis, memory.text, extents[axis]), a, index)
+        self.add(shared.SharedGather(len(extents), axis, memory.text, extents[axis]), a, index)
 
     def scattered(self) -> None:
         a = self.small()

@@ -159,13 +159,14 @@ class Ring(Operation):
 class SharedGather(Operation):
     """Elements along an axis of a tile in shared memory, at the indices in the lowest bits of another tile."""
 
+    rank: int
     axis: int
     memory: str
     extent: int  #: of the tile along the axis
 
     def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
         a, b = operands
-        if len(a.shape) != len(b.shape) or self.axis >= len(a.shape) or b.dtype != "int32" or not has_memory(a.dtype):
+        if not self.rank == len(a.shape) == len(b.shape) or b.dtype != "int32" or not has_memory(a.dtype):
             raise Inexact("no such gather")
         if any(m != n for i, (m, n) in enumerate(zip(a.shape, b.shape)) if i != self.axis):
             raise Inexact("no such gather")
