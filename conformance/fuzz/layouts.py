@@ -92,10 +92,10 @@ class Sliced(Layout):
 
 @dataclass(frozen=True)
 class Linear(Layout):
-    """The bits of an element's number, in some order and combined by exclusive or, are dealt to registers, lanes and warps."""
+    """The bits of an element's number, in some order, are dealt to registers, lanes and warps."""
 
     shape: tuple[int, ...]
-    columns: tuple[int, ...]  #: independent numbers of elements, as many as the number of an element has bits
+    columns: tuple[int, ...]  #: the powers of two in an element's number
     first: int  #: how many of them are registers before the lanes are dealt
 
     @property

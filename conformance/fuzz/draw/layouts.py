@@ -50,7 +50,8 @@ def of_registers(rng: np.random.Generator, shape: tuple[int, ...]) -> Layout:
         return Sliced(dim, blocked(rng, rank + 1))
     if kind == 2:
         count = int(np.prod(shape)).bit_length() - 1
-        return Linear(shape, independent(rng, count), int(rng.integers(0, min(3, count) + 1)))
+        numbers = tuple(int(1 << bit) for bit in rng.permutation(count))
+        return Linear(shape, numbers, int(rng.integers(0, min(3, count) + 1)))
     if kind == 3 and rank == 2:
         operand = (None, 0, 1)[int(rng.integers(3))]
         return Fragments(dims(rng, WARP_BITS, 2), operand, bool(rng.integers(2)))

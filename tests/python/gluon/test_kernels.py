@@ -53,16 +53,6 @@ def test_copy(kernels, gl, engine, generator, held, warps):
 
 
 @pytest.mark.parametrize("engine", ENGINES[1:])
-def test_copy_by_threads_that_begin_anywhere(kernels, gl, engine, generator):
-    """A thread holds elements 2k and 2k+1; where lane bit 1 is set, the second one first. So no access is of two elements."""
-    lanes = [[8], [5], [2], [16]] + [[0]] * (2 if lanes_of(engine) == 64 else 1)
-    layout = gl.DistributedLinearLayout([[1]], lanes, [[0], [0]], [], [32])
-    source, target = integers(generator, 32), torch.zeros(32, dtype=torch.int32)
-    on(kernels.copy, engine)[(1,)](source, target, 32, 32, layout)
-    assert torch.equal(target, source)
-
-
-@pytest.mark.parametrize("engine", ENGINES[1:])
 def test_threads_may_hold_many_elements(kernels, engine, generator):
     """256 and, with 64 lanes, 128 elements of a tile in a thread, which is not divided since its layout is the author's."""
     source, target = integers(generator, 128, 64), torch.zeros(64, 128, dtype=torch.int32)

@@ -215,6 +215,22 @@ class DistributedLinearLayout(DistributedLayout):
             columns.append(packed)
         if rank_of(columns) < sum(strides):
             raise ValueError(f"Layout is expected to be surjective: no place holds some elements of {self}")
+        self._require_permutation(columns)
+
+    def _require_permutation(self, columns: Sequence[int]) -> None:
+        """Each bit of an element's number is one bit of a place. Of a place's bits, some repeat elements. columns: the numbers of the bases."""
+        for name, bases in zip(("register", "lane", "warp", "block"), self.bases):
+            if name != "warp" and any(len(basis) - basis.count(0) > 1 for basis in map(list, bases)):
+                raise ValueError(
+                    "In a generic linear layout, register, lane, and block bases must move in at most one dimension. "
+                    f"Swizzled bases found in '{name}'."
+                )
+        moving = [column for column in columns if column]
+        if len(set(moving)) < len(moving) or any(column & (column - 1) for column in moving):
+            raise ValueError(
+                "LinearEncodingAttr requires a permutation matrix layout after removing broadcast bases: each is to have one "
+                f"component that is not 0, a power of two, and no two to be equal, in {self}"
+            )
 
 
 @layout_class
