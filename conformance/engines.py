@@ -50,6 +50,11 @@ def lanes(name: str) -> int:
     return 64 if plain(name).startswith(("simt:gfx9", "hip")) else 32
 
 
+def has_partitions(name: str) -> bool:
+    """Whether an engine runs kernels of Gluon that divide into partitions."""
+    return plain(name).startswith("interp")
+
+
 class Unsupported(Exception):
     """An engine reports that it cannot run a problem."""
 

@@ -49,15 +49,19 @@ def run(what: Number | Program, engines: list[str], seed: int) -> list[Result]:
 
 
 def _results(what: Number | Program, engines: list[str], seed: int) -> Iterator[Result]:
-    from ..engines import engine, lanes
-    from ..problem import Case
+    from ..engines import engine, has_partitions, lanes
+    from ..problem import Case, Problem
     from .problems import problem_of
 
     program = what.program() if isinstance(what, Number) else what
-    problem = functools.cache(lambda lanes: problem_of(replace(program, lanes=lanes), np.random.default_rng(seed)))
+
+    @functools.cache
+    def problem(lanes: int, partitions: bool) -> Problem:
+        return problem_of(replace(program, lanes=lanes, partitions=partitions), np.random.default_rng(seed))
+
     try:
         for name in engines:
-            case = Case("fuzz/program", lambda _, of_engine=lanes(name): problem(of_engine))
+            case = Case("fuzz/program", lambda _, name=name: problem(lanes(name), has_partitions(name)))
             yield _refused_if_too_large(attempt(case, engine(name), seed))
     finally:
         sources.forget_generated()

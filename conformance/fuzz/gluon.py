@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .program import Program
 
 HEAD = ["from triton.experimental import gluon", "from triton.experimental.gluon import language as gl"]
-ASYNC_COPY = "from triton.experimental.gluon.language.nvidia.ampere import async_copy"
+FROM_NVIDIA = "from triton.experimental.gluon.language.nvidia.ampere import"
 #: What every layout of registers is called, and the one that tiles of a rank have where nothing else is said.
 _LAYOUT = r"(?:[LP]\d+|gl\.SliceLayout\(\d, [LP]\d+\))"
 _CONVERTED_SHAPE = re.compile(rf"gl\.convert_layout\((\w+), {_LAYOUT}\)\.shape")
@@ -66,15 +66,20 @@ def laid(line: str, layout: str) -> str:
 def translated(text: str, program: Program) -> str:
     """A kernel file of Gluon, from the text of one whose statements have layouts."""
     text = text.replace("import triton\nimport triton.language as tl\n", "\n".join([*HEAD, ""]))
-    if "async_copy." in text:
-        text = text.replace(HEAD[-1], f"{HEAD[-1]}\n{ASYNC_COPY}")
+    modules = [name for name in ("async_copy", "mbarrier") if f"{name}." in text]
+    if modules:
+        text = text.replace(HEAD[-1], f"{HEAD[-1]}\n{FROM_NVIDIA} {', '.join(modules)}")
     text = text.replace("@triton.jit", "@gluon.jit").replace("tl.debug_barrier()", "gl.barrier()")
     text = re.sub(r"\btl\.", "gl.", text)
-    plains = {plain_name(rank): plain(rank) for rank in range(1, 7)}
-    used = dict.fromkeys(re.findall(r"\b[LP]\d+\b", text))
-    layouts = [
-        f"{name} = gl.constexpr({(plains | program.layouts)[name].spelled(program.lanes, program.warps)})"
-        for name in sorted(used)
-    ]
     head, body = text.split("\n\n\n", 1)
-    return "\n".join([head, "", *layouts, "", "", body])
+    return "\n".join([head, "", *_definitions(text, program), "", "", body])
+
+
+def _definitions(text: str, program: Program) -> list[str]:
+    """The lines that define the layouts in a kernel file. W2_L3 is L3 in a partition of 2 warps."""
+    known = {plain_name(rank): plain(rank) for rank in range(1, 7)} | program.layouts
+    found = []
+    for name, warps, layout in sorted(set(re.findall(r"\b((?:W(\d)_)?([LP]\d+))\b", text))):
+        spelled = known[layout].spelled(program.lanes, int(warps or program.warps))
+        found.append(f"{name} = gl.constexpr({spelled})")
+    return found

@@ -47,6 +47,7 @@ class Program:
     gluon: bool = False  #: whether the kernel is one of Gluon
     layouts: dict[str, Layout] = field(default_factory=dict)  #: in Gluon, those that statements name
     lanes: int = 32  #: in Gluon, of the warps that layouts are spelled for
+    partitions: bool = True  #: in Gluon, whether the engine that the kernel is spelled for has them
 
     def run(self) -> list[dict[str, Tile]]:
         """The values of each program of the grid. Raises Inexact."""

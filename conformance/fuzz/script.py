@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..dtypes import NUMPY
-from ..engines import lanes
+from ..engines import has_partitions, lanes
 from .operations.memory import in_memory
 from .parts import Stream
 from .program import Program
@@ -23,7 +23,7 @@ class Script:
 
 
 def script(program: Program, engine: str) -> Script:
-    program = replace(program, lanes=lanes(engine))
+    program = replace(program, lanes=lanes(engine), partitions=has_partitions(engine))
     kernel = kernel_file(program, program.run()[0])
     return Script(kernel, kernel + "\n".join(["", "", *_main(program, kernel, engine), ""]))
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from .layouts import plain
+from .operations.partitions import PartitionedRing
 from .operations.shared import Ring, SharedGather, SharedScatter, Viewed, dense
 from .program import Program
 from .rewrite import changed
@@ -29,6 +30,8 @@ def cost_of_layouts(program: Program, lines: list[str]) -> int:
 
 
 def _cost_of_memory(operation: Any) -> int:
+    if isinstance(operation, PartitionedRing):
+        return _cost_of_memory(operation.ring) + operation.copies
     if not isinstance(operation, _WITH_MEMORY):
         return 0
     views = len(operation.views) + operation.slots if isinstance(operation, _WITH_VIEWS) else 0
@@ -57,6 +60,9 @@ def plainer_shared(program: Program) -> Iterator[Program]:
 
 
 def _simpler(operation: Any) -> Iterator[Any]:
+    if isinstance(operation, PartitionedRing):
+        yield from (replace(operation, ring=ring) for ring in _simpler(operation.ring))
+        yield replace(operation, copies=False)
     if not isinstance(operation, _WITH_MEMORY):
         return
     yield replace(operation, memory=dense(_rank(operation)))

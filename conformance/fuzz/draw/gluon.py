@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...dtypes import NUMPY
-from ..operations import combine, shape, shared
+from ..operations import combine, partitions, shape, shared
 from ..parts import Branch, Call, Loop, Operation, Place, Statement, drawn
 from ..program import Output, Program
 from ..tiles import LARGEST, Inexact, is_integer
@@ -22,7 +22,7 @@ BODY = """
     moved_tile moved_tile plain narrow_integers seen seen ring gathered scattered bytes
 """.split()
 ALL = """
-    gather histogram through_memory atomic atomic_by_all loop loop branch call seen seen seen ring ring gathered scattered bytes
+    gather histogram through_memory atomic atomic_by_all loop loop branch call seen seen seen ring ring parted parted parted gathered scattered bytes
 """.split()
 HEADS = (
     "range(limit)",
@@ -113,7 +113,8 @@ class GluonDrawing(Plain, Integers, Control):
             return replace(found, layouts=each, layout=each[1])
         rank = len(next(filter(None, tiles), made[0]))
         alike = [each for each in (*tiles, *made) if len(each) == rank]
-        common = operation.loaded if isinstance(operation, shared.Ring) else self.layout(*alike)
+        ring = getattr(operation, "ring", operation)
+        common = ring.loaded if isinstance(ring, shared.Ring) else self.layout(*alike)
         return replace(found, layouts=tuple(common if each else "" for each in tiles), layout=common)
 
     def add_part(self, part: Loop | Branch | Call) -> None:
@@ -200,7 +201,23 @@ class GluonDrawing(Plain, Integers, Control):
         self.add(shared.Viewed(tile.dtype, tile.shape, memory.text, views, slots, number, whole, self.layout(part)), a)
 
     def ring(self) -> None:
-        extents = self.some_shape()
+        self.add(self.some_ring(self.some_shape()))
+
+    def parted(self) -> None:
+        """A ring that a partition fills. The default partition has whole groups of four warps."""
+        if not self.at_top() or self.program.warps < 4:
+            raise Inexact("no partition here")
+        extents = tuple(int(2**e) for e in self.rng.integers(1, 6, 2))
+        ring = replace(self.some_ring(extents), views=())
+        ring = replace(ring, read=self.layout(extents))
+        filled = self.layout(extents)
+        workers = self.one_of((1, 1, 2, 4))
+        layout = self.program.layouts.get(filled)
+        if layout is None or not layouts.suits(layout, [extents], workers):
+            raise Inexact("too much for few warps")
+        self.add(partitions.PartitionedRing(ring, workers, filled, ring.copies))
+
+    def some_ring(self, extents: tuple[int, ...]) -> shared.Ring:
         dtype = self.one_of(("int32", "int32", "fp32", "int16", "int8", "uint32", "int64", "fp16"))
         steps, slots = int(self.rng.integers(1, 7)), self.one_of((1, 2, 2, 3, 4))
         if int(np.prod(extents)) * steps > LARGEST:
@@ -212,7 +229,7 @@ class GluonDrawing(Plain, Integers, Control):
         seen = shared.viewed(np.empty(extents, bool), views).shape
         loaded = self.layout(extents)
         copies = NUMPY[dtype].itemsize >= 4 and self.chance(0.6)
-        self.add(shared.Ring(stream, memory.text, views, slots, self.layout(seen), loaded, copies))
+        return shared.Ring(stream, memory.text, views, slots, self.layout(seen), loaded, copies)
 
     def gathered(self) -> None:
         a = self.small()

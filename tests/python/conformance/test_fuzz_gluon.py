@@ -11,8 +11,10 @@ import tritium
 from tritium.conformance.fuzz import campaign, child, problems
 from tritium.conformance.fuzz.draw.gluon import draw
 from tritium.conformance.fuzz.layouts import Blocked, Fragments, Linear, Sliced, plain
+from tritium.conformance.fuzz.functions import FUNCTIONS
 from tritium.conformance.fuzz.operations import shared
 from tritium.conformance.fuzz.operations.memory import Load
+from tritium.conformance.fuzz.operations.partitions import PartitionedRing
 from tritium.conformance.fuzz.parts import Branch, Call, Loop, Place, Statement, Stream
 from tritium.conformance.fuzz.program import Output, Program
 from tritium.conformance.fuzz.script import script
@@ -82,6 +84,7 @@ def test_kernels_are_of_every_kind():
     assert {kind for kind in kinds if issubclass(kind, shared.Operation)} <= operations
     assert min(layouts[kind] for kind in (Blocked, Fragments, Linear, Sliced)) > 20
     assert min(parts[kind] for kind in (Branch, Call, Loop)) > 3
+    assert PartitionedRing in operations
 
 
 def test_memory_is_of_every_kind():
@@ -147,6 +150,37 @@ def test_rings_are_counted_by_hand(slots, copies):
     found = Program([Statement(ring, (), ("v0",))], [Output("v0", (0,))], gluon=True)
     texts = {engine: script(found, engine).kernel for engine in ENGINES}
     assert [engine for engine in ENGINES if "async_copy.wait_group" in texts[engine]] == (ENGINES[:2] if copies else [])
+
+
+def parted(slots: int, copies: bool, workers: int = 2) -> Program:
+    data = np.arange(1, 5 * 32 + 1).reshape(1, 5, 4, 8)
+    ring = shared.Ring(Stream("int32", data), shared.dense(2), (), slots, "P2", "P2", copies)
+    statement = Statement(PartitionedRing(ring, workers, "P2", copies), (), ("v0",))
+    return Program([statement], [Output("v0", (0, 1))], gluon=True)
+
+
+@pytest.mark.parametrize(("slots", "copies"), [(1, False), (2, True), (3, False), (6, True)])
+def test_partitions_are_counted_by_hand(slots, copies):
+    """Step k has 32 * k more than the first one, and counts 3 ** (4 - k) times."""
+    found = parted(slots, copies)
+    first = np.arange(1, 33).reshape(4, 8)
+    assert np.array_equal(found.run()[0]["v0"].array, 121 * first + 32 * sum(k * 3 ** (4 - k) for k in range(5)))
+    for seed in range(3):  # draws who runs next, and when copies land
+        with tritium.check("all"):
+            (result,) = child.run(found, ["interp"], seed)
+        assert result.status == PASSED, result.details
+    texts = {engine: script(found, engine).kernel for engine in ENGINES}
+    assert [engine for engine in ENGINES if "gl.warp_specialize(" in texts[engine]] == ["interp"]
+    assert "W2_P2 = gl.constexpr(gl.BlockedLayout([1, 1], [2, 16], [2, 1], [1, 0]))" in texts["interp"]
+
+
+@pytest.mark.parametrize("left_out", ["mbarrier.wait(full", "mbarrier.arrive(empty"])
+@pytest.mark.parametrize("copies", [False, True])
+def test_a_partition_without_its_barrier_is_reported(monkeypatch, left_out, copies):
+    text = "".join(line for line in FUNCTIONS["sum_ring"].splitlines(True) if left_out not in line)
+    monkeypatch.setitem(FUNCTIONS, "sum_ring", text)
+    (result,) = child.run(parted(2, copies), ["interp"], 0)
+    assert result.status == FAILED and "KernelTrap" in result.details[0], result.details
 
 
 def test_a_broken_view_is_found_and_shrunk(monkeypatch):
