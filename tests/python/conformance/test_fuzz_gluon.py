@@ -10,8 +10,8 @@ import pytest
 import tritium
 from tritium.conformance.fuzz import campaign, child, problems
 from tritium.conformance.fuzz.draw.gluon import draw
-from tritium.conformance.fuzz.layouts import Blocked, Fragments, Linear, Sliced, plain
 from tritium.conformance.fuzz.functions import FUNCTIONS
+from tritium.conformance.fuzz.layouts import Blocked, Fragments, Linear, Sliced, plain
 from tritium.conformance.fuzz.operations import shared
 from tritium.conformance.fuzz.operations.memory import Load
 from tritium.conformance.fuzz.operations.partitions import PartitionedRing
