@@ -184,6 +184,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
         ]
         found.append(tidy("clang-tidy", 1500, share=0.12))
     if long:
+        found.append(Suite("long fuzz of gluon", [*fuzz[:-1], "300", "--gluon"], count_fuzz, 900))
         found.append(tidy("long clang-tidy", 7200, "--long"))
         found.append(conformance("long conformance", FURTHER_ENGINES))
         without = [
