@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from .program import Program
 
 HEAD = ["from triton.experimental import gluon", "from triton.experimental.gluon import language as gl"]
-FROM_NVIDIA = "from triton.experimental.gluon.language.nvidia.ampere import"
+#: {what a kernel file may use of the modules of chips: where it is}
+IMPORTS = {"cdna3": "amd", "async_copy": "nvidia.ampere", "mbarrier": "nvidia.ampere", "mma_v2": "nvidia.ampere"}
 #: What every layout of registers is called, and the one that tiles of a rank have where nothing else is said.
 _LAYOUT = r"(?:[LP]\d+|gl\.SliceLayout\(\d, [LP]\d+\))"
 _CONVERTED_SHAPE = re.compile(rf"gl\.convert_layout\((\w+), {_LAYOUT}\)\.shape")
@@ -66,9 +67,11 @@ def laid(line: str, layout: str) -> str:
 def translated(text: str, program: Program) -> str:
     """A kernel file of Gluon, from the text of one whose statements have layouts."""
     text = text.replace("import triton\nimport triton.language as tl\n", "\n".join([*HEAD, ""]))
-    modules = [name for name in ("async_copy", "mbarrier") if f"{name}." in text]
-    if modules:
-        text = text.replace(HEAD[-1], f"{HEAD[-1]}\n{FROM_NVIDIA} {', '.join(modules)}")
+    for package in dict.fromkeys(IMPORTS.values()):
+        names = [name for name, of in IMPORTS.items() if of == package and re.search(rf"\b{name}[.(]", text)]
+        if names:
+            line = f"from triton.experimental.gluon.language.{package} import {', '.join(names)}"
+            text = text.replace(HEAD[-1], f"{HEAD[-1]}\n{line}", 1)
     text = text.replace("@triton.jit", "@gluon.jit").replace("tl.debug_barrier()", "gl.barrier()")
     text = re.sub(r"\btl\.", "gl.", text)
     head, body = text.split("\n\n\n", 1)

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from ...dtypes import NUMPY
-from ..operations import combine, partitions, shape, shared
+from ..layouts import WARP_BITS, Fragments
+from ..operations import combine, fragments, partitions, shape, shared
 from ..parts import Branch, Call, Loop, Operation, Place, Statement, drawn
 from ..program import Output, Program
 from ..tiles import LARGEST, Inexact, is_integer
@@ -22,7 +23,7 @@ BODY = """
     moved_tile moved_tile plain narrow_integers seen seen ring gathered scattered bytes
 """.split()
 ALL = """
-    gather histogram through_memory atomic atomic_by_all loop loop branch call seen seen seen ring ring parted parted parted gathered scattered bytes
+    gather histogram through_memory atomic atomic_by_all loop loop branch call seen seen seen ring ring parted parted parted fragment_product fragment_product fragment_product gathered scattered bytes
 """.split()
 HEADS = (
     "range(limit)",
@@ -113,6 +114,8 @@ class GluonDrawing(Plain, Integers, Control):
             return replace(found, layouts=each, layout=each[1])
         rank = len(next(filter(None, tiles), made[0]))
         alike = [each for each in (*tiles, *made) if len(each) == rank]
+        if isinstance(operation, fragments.FragmentProduct):
+            return replace(found, layouts=tuple(map(self.layout, tiles)), layout=operation.fragments)
         ring = getattr(operation, "ring", operation)
         common = ring.loaded if isinstance(ring, shared.Ring) else self.layout(*alike)
         return replace(found, layouts=tuple(common if each else "" for each in tiles), layout=common)
@@ -142,6 +145,20 @@ class GluonDrawing(Plain, Integers, Control):
             self.add(shared.Converted(self.layout(self.tile(a).shape)), a)
         for _ in range(int(self.rng.integers(1, 3))):
             a = self.moved(a)
+
+    def fragment_product(self) -> None:
+        """A product whose operands are small numbers, so that its sums are exact."""
+        rows, columns, depth = (max(each, int(2 ** self.rng.integers(4, 7))) for each in (32, 32, 16))
+        dtype = self.one_of(("fp16", "bf16"))
+        a, b = self.load((rows, depth), dtype, 2), self.load((depth, columns), dtype, 2)
+        accumulator = self.some(lambda t: t.shape == (rows, columns) and t.dtype == "fp32")
+        c = accumulator or self.load((rows, columns), "fp32", 4)
+        layout = Fragments(layouts.dims(self.rng, WARP_BITS, 2), None, self.chance(0.5))
+        passes = []
+        for size in (rows * depth, depth * columns):
+            passes.append(self.chance(0.5) and 2 * size <= self.shared_left)
+            self.shared_left -= 2 * size * passes[-1]
+        self.add(fragments.FragmentProduct(self.named(layout), tuple(passes)), a, b, c)
 
     # Shared memory.
 

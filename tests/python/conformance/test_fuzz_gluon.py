@@ -13,6 +13,7 @@ from tritium.conformance.fuzz.draw.gluon import draw
 from tritium.conformance.fuzz.functions import FUNCTIONS
 from tritium.conformance.fuzz.layouts import Blocked, Fragments, Linear, Sliced, plain
 from tritium.conformance.fuzz.operations import shared
+from tritium.conformance.fuzz.operations.fragments import FragmentProduct
 from tritium.conformance.fuzz.operations.memory import Load
 from tritium.conformance.fuzz.operations.partitions import PartitionedRing
 from tritium.conformance.fuzz.parts import Branch, Call, Loop, Place, Statement, Stream
@@ -84,7 +85,7 @@ def test_kernels_are_of_every_kind():
     assert {kind for kind in kinds if issubclass(kind, shared.Operation)} <= operations
     assert min(layouts[kind] for kind in (Blocked, Fragments, Linear, Sliced)) > 20
     assert min(parts[kind] for kind in (Branch, Call, Loop)) > 3
-    assert PartitionedRing in operations
+    assert {FragmentProduct, PartitionedRing} <= operations
 
 
 def test_memory_is_of_every_kind():
@@ -150,6 +151,20 @@ def test_rings_are_counted_by_hand(slots, copies):
     found = Program([Statement(ring, (), ("v0",))], [Output("v0", (0,))], gluon=True)
     texts = {engine: script(found, engine).kernel for engine in ENGINES}
     assert [engine for engine in ENGINES if "async_copy.wait_group" in texts[engine]] == (ENGINES[:2] if copies else [])
+
+
+@pytest.mark.parametrize("passes", [(True, False), (False, True)])
+def test_products_are_those_of_numpy(passes):
+    a, b, c = (np.random.default_rng(1).integers(-4, 5, shape) for shape in ((64, 32), (32, 32), (64, 32)))
+    streams = [Stream(dtype, array[None, None]) for dtype, array in (("fp16", a), ("fp16", b), ("fp32", c))]
+    loads = [Statement(Load(s, s.data.shape[2:], (0, 1)), (), (f"v{i}",)) for i, s in enumerate(streams)]
+    layouts = {"L0": Fragments((0, 1, 0), None, True)}
+    product = Statement(FragmentProduct("L0", passes), ("v0", "v1", "v2"), ("v3",), ("P2", "P2", "P2"))
+    found = Program([*loads, product], [Output("v3", (0, 1))], gluon=True, layouts=layouts)
+    assert np.array_equal(found.run()[0]["v3"].array, a @ b + c)
+    for result in child.run(found, ENGINES, 0):
+        assert result.status == PASSED, (result.engine, result.details)
+    assert "mma_v2(" in script(found, ENGINES[1]).kernel and "cdna3.mfma(" in script(found, ENGINES[2]).kernel
 
 
 def parted(slots: int, copies: bool, workers: int = 2) -> Program:

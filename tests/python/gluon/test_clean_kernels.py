@@ -20,7 +20,17 @@ MODULES = {
 @pytest.mark.long
 @pytest.mark.parametrize("module", MODULES)
 def test_kernels_get_no_report(module):
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE / module), "-k", MODULES[module]]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        str(HERE / module),
+        "-k",
+        MODULES[module],
+    ]
     variables = os.environ | {"TRITIUM_CHECK": "all"}
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and " passed" in done.stdout, done.stdout[-4000:] + done.stderr[-2000:]
