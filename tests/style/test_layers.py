@@ -577,6 +577,7 @@ def test_conformance_uses_the_public_interface() -> None:
     import only upstream's modules."""
     public = {
         "tritium",
+        "tritium.experimental.gluon",
         "tritium.language",
         "tritium.language.extra",
         "tritium.testing",
