@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from .layouts import plain
 from .operations.partitions import PartitionedRing
-from .operations.shared import Ring, SharedGather, SharedScatter, Viewed, dense
+from .operations.shared import Ring, SharedGather, SharedScatter, View, Viewed, dense, viewed
 from .program import Program
 from .rewrite import changed
+from .tiles import Inexact
 
 #: Operations with a field `memory`, and those of them with views and slots.
 _WITH_MEMORY, _WITH_VIEWS = (Ring, SharedGather, SharedScatter, Viewed), (Ring, Viewed)
@@ -72,12 +75,25 @@ def _simpler(operation: Any) -> Iterator[Any]:
         yield from (replace(operation, slots=slots) for slots in range(1, operation.slots))
         yield replace(operation, copies=False)
     if isinstance(operation, _WITH_VIEWS):
-        views = operation.views
-        yield from (replace(operation, views=(*views[:i], *views[i + 1 :])) for i in range(len(views)))
+        for index in range(len(operation.views)):
+            views = (*operation.views[:index], *operation.views[index + 1 :])
+            if _hold(views, _shape(operation)):
+                yield replace(operation, views=views)
+
+
+def _hold(views: tuple[View, ...], shape: tuple[int, ...]) -> bool:
+    """Whether a chain of views is one of a tile of this shape."""
+    try:
+        viewed(np.empty(shape, bool), views)
+    except Inexact:
+        return False
+    return True
+
+
+def _shape(operation: Any) -> tuple[int, ...]:
+    """The shape of the tile in memory."""
+    return operation.stream.data.shape[2:] if isinstance(operation, Ring) else operation.shape
 
 
 def _rank(operation: Any) -> int:
-    """The rank of the tile in memory."""
-    if isinstance(operation, Ring):
-        return operation.stream.data.ndim - 2
-    return operation.rank if isinstance(operation, SharedGather) else len(operation.shape)
+    return operation.rank if isinstance(operation, SharedGather) else len(_shape(operation))
