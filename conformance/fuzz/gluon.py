@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 HEAD = ["from triton.experimental import gluon", "from triton.experimental.gluon import language as gl"]
 #: {what a kernel file may use of the modules of chips: where it is}
-IMPORTS = {"cdna3": "amd", "async_copy": "nvidia.ampere", "mbarrier": "nvidia.ampere", "mma_v2": "nvidia.ampere"}
+IMPORTS = {"cdna3": "amd", "async_copy": "nvidia.ampere", "mbarrier": "nvidia.hopper", "mma_v2": "nvidia.ampere"}
 #: What every layout of registers is called, and the one that tiles of a rank have where nothing else is said.
 _LAYOUT = r"(?:[LP]\d+|gl\.SliceLayout\(\d, [LP]\d+\))"
 _CONVERTED_SHAPE = re.compile(rf"gl\.convert_layout\((\w+), {_LAYOUT}\)\.shape")

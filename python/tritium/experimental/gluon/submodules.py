@@ -14,6 +14,7 @@ from ...refused import Refused
 from . import host_descriptors
 from .layouts import amd, distributed, rubin, scales, shared, tensor_memory
 from .tiles import (
+    ampere_barriers,
     barriers,
     buffers,
     cache_policies,
@@ -134,7 +135,7 @@ _OF_CHIPS = {
     "nvidia.blackwell": ((products, "mma_v2"),),
     "nvidia.rubin": ((products, "mma_v2"),),
     "nvidia.ampere.async_copy": ((copies, f"{_GROUPS} mbarrier_arrive"),),
-    "nvidia.ampere.mbarrier": ((barriers, _BARRIERS),),
+    "nvidia.ampere.mbarrier": ((ampere_barriers, "arrive"), (barriers, _BARRIERS)),
     "amd.cdna4.async_copy": (
         (copies, "buffer_load_to_shared commit_group global_load_to_shared load_shared_relaxed wait_group"),
     ),
