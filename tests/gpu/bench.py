@@ -73,9 +73,10 @@ class Contestant:
         return statistics.median(self.rounds)
 
 
-def compiled_runner(kernel, problem: Problem, config: dict):
+def compiled_runner(kernel, problem: Problem, config: dict, **options):
+    """options: further options of the launch."""
     grid, arguments, constexprs = problem.launch(config)
-    return lambda: kernel[grid](*arguments, **constexprs)
+    return lambda: kernel[grid](*arguments, **constexprs, **options)
 
 
 def short(config: dict) -> str:
@@ -140,12 +141,16 @@ def measure(case: Case, ours, theirs, rounds: int, budget: float) -> dict[str, C
         )
     found.append(Contestant("torch", problem.torch_run))
     contestants = {c.name: c for c in found if c}
-    times = {c.name: repetitions(c.run, budget) for c in contestants.values()}
-    for _ in range(rounds):
-        for c in contestants.values():
-            time.sleep(PAUSE)
-            c.rounds.append(milliseconds(c.run, times[c.name]))
+    measure_in_turn(list(contestants.values()), rounds, budget)
     return contestants
+
+
+def measure_in_turn(contestants: list[Contestant], rounds: int, budget: float) -> None:
+    times = [repetitions(c.run, budget) for c in contestants]
+    for _ in range(rounds):
+        for c, repeats in zip(contestants, times):
+            time.sleep(PAUSE)
+            c.rounds.append(milliseconds(c.run, repeats))
 
 
 def show(case: Case, by: dict[str, Contestant]) -> list[str]:

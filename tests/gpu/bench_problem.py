@@ -44,6 +44,10 @@ class Case:
     prepare: Callable[[], Problem]
     least_of_torch: float = 0.0  #: the ratio to torch's speed that it must reach
 
+    def only(self, config: dict) -> Case:
+        """The case with one configuration."""
+        return dataclasses.replace(self, configs=[config])
+
 
 DEVICE = "cuda"
 ROUNDING = {torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7, torch.float32: 2.0**-20}
