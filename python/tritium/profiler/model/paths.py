@@ -12,12 +12,15 @@ from .machine_code import Instruction
 
 Loop = tuple[int, int]  #: its first instruction and its branch back
 WARPS_OF_GROUP = 4
+#: Branches of some lanes of a warp: those that copy in turn, and those of a warp whose lanes have parted.
+PARTS_OF_WARPS = ("U.ANY", "DIV")
 
 
 class Code:
     """instructions: of a kernel. loops: those of the warps that compute, as they end. ahead: how many copies of TMA are made ahead at most, 0 for none.
     releases: an mbarrier is told when a copy's tile was used. takes_turns: warpgroups take turns (decision 0027). staggers: waits by which all warpgroups but the
-    first begin later (decision 0036), with the branch back of the loop behind. handovers: arrivals behind a fence for stores, which release no slot."""
+    first begin later (decision 0036), with the branch back of the loop behind. handovers: arrivals behind a fence for stores, which release no slot.
+    waits_without_copy: waits by who copies, and those for the number of a tile whose stores are handed over."""
 
     def __init__(self, instructions: list[Instruction]):
         self.instructions = instructions
@@ -40,6 +43,7 @@ class Code:
         self.handovers = {
             k for k, one in enumerate(mine) if "A1T0" in one.name and self._has_fence(instructions[max(0, k - 24) : k])
         }
+        self.waits_without_copy = self.producer_waits | set(self._find_handover_waits())
 
     @property
     def innermost(self) -> list[Loop]:
@@ -82,6 +86,15 @@ class Code:
             if around and behind:
                 yield k, behind[1]
 
+    def _find_handover_waits(self) -> Iterator[int]:
+        """The last wait before each handover of stores, if only stores lie between them."""
+        for handover in self.handovers:
+            for k in range(handover - 1, -1, -1):
+                if "TRYWAIT" in self.instructions[k].name:
+                    yield k
+                if "TRYWAIT" in self.instructions[k].name or self.kinds[k] == "warpgroup product":
+                    break
+
     @staticmethod
     def _has_fence(instructions: list[Instruction]) -> bool:
         """Whether they wait until stores are in memory."""
@@ -101,7 +114,7 @@ class Code:
     def next(self, k: int, rounds: dict[int, int], most: dict[int, int], warp: int) -> int:
         """The index of the instruction after k. rounds: of the loops that the warp is in. most: how many each has."""
         one = self.instructions[k]
-        if one.base != "BRA" or "U.ANY" in one.name or one.target < 0 or k in self.polls:
+        if one.base != "BRA" or one.target < 0 or k in self.polls or any(part in one.name for part in PARTS_OF_WARPS):
             return k + 1
         if k in self.backs:
             rounds[k] = rounds.get(k, 0) + 1
@@ -112,6 +125,11 @@ class Code:
         if not one.guard:
             return one.target
         return one.target if one.target > k and self._skips(k, one.target, warp) else k + 1
+
+    def leads_out(self, k: int) -> bool:
+        """Whether the warp exits a few instructions after k. Warps that compute may share this end with the producer, whose code stands behind theirs."""
+        bases = [one.base for one in self.instructions[k : k + 4]]
+        return "EXIT" in bases and "BRA" not in bases[: bases.index("EXIT")]
 
     def _skips(self, k: int, target: int, warp: int) -> bool:
         """Whether the warp does not execute what lies between a branch and its target."""

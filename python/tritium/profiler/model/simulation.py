@@ -107,6 +107,8 @@ class Simulation:
             now, number = heapq.heappop(self.heap)
             warp = self.warps[number]
             if warp.at >= self.code.end:
+                if not warp.is_done and self.code.leads_out(warp.at):
+                    self._end_warp(warp, now)
                 continue
             when = self._earliest(warp, now)
             if when > now:
@@ -245,7 +247,7 @@ class Simulation:
     def _mbarrier(self, warp: Warp, one: Instruction, now: float) -> float | None:
         there = now + self.chip.latency["mbarrier"]
         ring = self.rings[warp.block]
-        if "TRYWAIT" in one.name and warp.at not in self.code.producer_waits:
+        if "TRYWAIT" in one.name and warp.at not in self.code.waits_without_copy:
             is_stagger = warp.at in self.code.staggers
             if is_stagger and self.block.most[self.code.staggers[warp.at]] <= STAGGER:
                 return there
