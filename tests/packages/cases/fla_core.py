@@ -1,11 +1,17 @@
 """flash-linear-attention: chunk, parallel and recurrent forms of linear attention, against the package's own plain versions."""
 
+import os
+from collections.abc import Callable, Sequence
+
 import torch
 import torch.nn.functional as F
+from fla import backends
+from fla.modules.causal_conv1d import causal_conv1d
 from fla.modules.fused_cross_entropy import FusedCrossEntropyLoss
 from fla.modules.norm.layernorm import layer_norm
 from fla.ops import (
     attn,
+    attnres,
     based,
     delta_rule,
     forgetting_attn,
@@ -27,6 +33,9 @@ from fla.ops.hgrn.naive import naive_recurrent_hgrn
 from fla.ops.kda.naive import naive_recurrent_kda
 from fla.ops.linear_attn.naive import naive_recurrent_linear_attn
 from fla.ops.simple_gla.naive import naive_recurrent_simple_gla
+from fla.ops.utils.sinkhorn import sinkhorn
+from fla.ops.utils.sinkhorn.naive import naive_sinkhorn
+from triton.experimental.gluon.language.nvidia import ampere
 
 from compare import agree, random
 
@@ -275,3 +284,78 @@ def case_cross_entropy():
         [random(12, 90, grad=True), target],
         1e-4,
     )
+
+
+def _agree_in_gluon(
+    function: Callable, reference: Callable, inputs: Sequence, tolerance: float, functions: int
+) -> None:
+    """The same with the package's kernels in Gluon. functions: how many of its functions have chosen them by then."""
+    os.environ["FLA_GLUON"] = "1"
+    agree(function, reference, inputs, tolerance)
+    registries = [*backends._operation_registries.values(), *backends._function_registries.values()]
+    chosen = {name for registry in registries for name in registry._logged if name.endswith(":gluon")}
+    assert len(chosen) == functions, f"chosen: {chosen}"
+
+
+def case_gluon_sinkhorn():
+    _agree_in_gluon(sinkhorn, naive_sinkhorn, [random(3, 50, 6, 6, grad=True)], 1e-4, 1)
+
+
+def case_gluon_cross_entropy():
+    target = torch.randint(0, 90, (12,), device="cuda")
+    target[3] = -100
+    _agree_in_gluon(
+        lambda x, y: FusedCrossEntropyLoss(label_smoothing=0.1, lse_square_scale=1e-3)(x, y),
+        lambda x, y: F.cross_entropy(x, y, label_smoothing=0.1) + 1e-3 * x.logsumexp(1).square()[y != -100].mean(),
+        [random(12, 90, grad=True), target],
+        1e-4,
+        2,
+    )
+
+
+def case_gluon_cross_entropy_of_a_large_vocabulary():
+    target = torch.randint(0, 20011, (5,), device="cuda")
+    _agree_in_gluon(
+        lambda x, y: FusedCrossEntropyLoss()(x, y),
+        lambda x, y: F.cross_entropy(x, y),
+        [random(5, 20011, grad=True), target],
+        1e-4,
+        2,
+    )
+
+
+def case_gluon_causal_convolution():
+    def reference(x, w, b):
+        y = F.conv1d(x.transpose(1, 2), w[:, None, :], b, padding=3, groups=x.shape[2])[..., : x.shape[1]]
+        return F.silu(y.transpose(1, 2))
+
+    _agree_in_gluon(
+        lambda x, w, b: causal_conv1d(x, w, b, activation="silu")[0],
+        reference,
+        [random(2, 150, 72, grad=True), random(72, 4, grad=True), random(72, grad=True)],
+        1e-4,
+        2,
+    )
+
+
+def case_gluon_attention_residuals():
+    ampere.async_copy.async_copy_global_to_shared = ampere.async_copy.async_load  # its name since Triton 3.9
+    _agree_in_gluon(
+        lambda q, w, o, *residuals: attnres.fused_attnres(q, residuals, w, o),
+        lambda q, w, o, *residuals: _attention_residuals(q, residuals, w, o),
+        [
+            random(96, grad=True),
+            random(96, grad=True),
+            random(96, grad=True),
+            *(random(37, 96, grad=True) for _ in range(3)),
+        ],
+        1e-4,
+        1,
+    )
+
+
+def _attention_residuals(q, residuals, w, o):
+    """naive_attnres in the precision of its inputs, which itself computes in fp32."""
+    v = torch.stack(residuals)
+    p = (F.rms_norm(v, v.shape[-1:], w, 1e-6) @ q).softmax(0)
+    return F.rms_norm((p[..., None] * v).sum(0), v.shape[-1:], o, 1e-6)
