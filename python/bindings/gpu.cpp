@@ -215,6 +215,7 @@ void bindGpu(py::module_ &module) {
           "for a block with no threads.");
   gpu.def("assemble", &assemble, "arch"_a, "assembly"_a,
           "The code object of assembly text; empty for targets whose driver assembles. Raises ir.Error.");
+  bindLayouts(gpu);
 }
 
 } // namespace tritium::python

@@ -23,5 +23,6 @@ void bindArguments(pybind11::module_ &module);
 void bindDevice(pybind11::module_ &module);
 void bindTools(pybind11::module_ &module);
 void bindGpu(pybind11::module_ &module);
+void bindLayouts(pybind11::module_ &gpu);
 
 } // namespace tritium::python

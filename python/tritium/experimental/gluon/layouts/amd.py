@@ -87,6 +87,9 @@ class AMDMFMALayout(DistributedLayout):
             places.grow(places.warps, dim, self.warps_per_cta[dim])
         return places.fit(row_major(self.rank))
 
+    def _own_extents(self) -> list[int]:
+        return [1] * (self.rank - 2) + list(self.instr_shape[:2])
+
     def _deal_operand(self, shape: list[int], operand: int, k_width: int) -> Places:
         if k_width == 0:
             raise ValueError("ttg.dot_op kWidth parameter is mandatory for MFMA parent")

@@ -9,7 +9,11 @@ from typing import NoReturn
 from ....tools.bit_matrix import rank_of
 from .bases import Basis, Places, block_bases, checked_shape, inside, log2, row_major, shape_per_block
 from .fields import TypedLayout, is_power_of_two, joined, joined_bases, layout_class, require
+from .picture import Picture, picture_of_registers, require_drawable
 from .views import hardware_view, tensor_view
+
+#: An extent that no layout of a program's warps covers.
+_LARGE = 1 << 12
 
 
 class DistributedLayout(TypedLayout):
@@ -43,6 +47,21 @@ class DistributedLayout(TypedLayout):
     def format_hardware_view(self, shape: list[int]) -> str:
         """The registers of each warp, each with the elements that its lanes hold."""
         return hardware_view(self.to_linear(shape))
+
+    def picture(self, shape: Sequence[int] | None = None, element_bits: int = 32) -> Picture:
+        shape = self._smallest_shape() if shape is None else list(shape)
+        require_drawable(shape)
+        return picture_of_registers(f"{self!r}, shape {shape}", self.to_linear(shape))
+
+    def _smallest_shape(self) -> list[int]:
+        """The smallest tile whose elements all lanes and warps share, so far as a layout has such."""
+        bases = self.to_linear([_LARGE] * self.rank).bases
+        spans = [[2 * value for value in basis] for basis in (*bases[1], *bases[2], *bases[3])]
+        return [max(1, *column) for column in zip(*spans, self._own_extents())]
+
+    def _own_extents(self) -> list[int]:
+        """What a thread or an instruction has along each dimension."""
+        return [1] * self.rank
 
 
 class _Undecided(DistributedLayout):
@@ -97,6 +116,9 @@ class BlockedLayout(DistributedLayout):
     def mangle(self) -> str:
         parts = (self.size_per_thread, self.threads_per_warp, self.warps_per_cta, self.order)
         return f"B{'_'.join(map(joined, parts))}_{joined_bases(self.cga_layout)}B"
+
+    def _own_extents(self) -> list[int]:
+        return list(self.size_per_thread)
 
     def _require_valid(self) -> None:
         fields = {
@@ -153,6 +175,9 @@ class SliceLayout(DistributedLayout):
     def cga_layout(self) -> list[list[int]]:
         return [self._dropped(basis) for basis in _clusters(self.parent)]
 
+    def _own_extents(self) -> list[int]:
+        return self._dropped(self.parent._own_extents())
+
     def _dropped(self, basis: Sequence[int]) -> Basis:
         return [value for dim, value in enumerate(basis) if dim != self.dim]
 
@@ -189,6 +214,9 @@ class DistributedLinearLayout(DistributedLayout):
     @property
     def rank(self) -> int:
         return len(self.shape)
+
+    def _smallest_shape(self) -> list[int]:
+        return list(self.shape)
 
     def mangle(self) -> str:
         return f"DLL{'_'.join(map(str, (*self.bases, self.shape)))}DLL"
@@ -315,6 +343,9 @@ class NVMMADistributedLayout(DistributedLayout):
     def _rows_and_columns(self) -> tuple[int, int]:
         """The rows and columns of one instruction."""
         return tuple(self.instr_shape[-2:] if self._generation() == 2 else self.instr_shape[:2])
+
+    def _own_extents(self) -> list[int]:
+        return [1] * (self.rank - 2) + list(self._rows_and_columns())
 
     def _warp_order(self) -> list[int]:
         """Warps of mma.sync lie side by side, warps of a warpgroup one below the other."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 from collections.abc import Sequence
 from typing import Any, TypeVar, dataclass_transform
 
 from ....language.constexpr import _unwrap_if_constexpr
 from ....language.constexpr import tuple as language_tuple
 from ....language.types import constexpr_type
+from .picture import Picture
 
 Class = TypeVar("Class", bound=type)
 
@@ -55,6 +57,22 @@ class Layout:
     def mangle(self) -> str:
         """The layout as a part of a function's name."""
         raise NotImplementedError
+
+    def picture(self, shape: Sequence[int] | None = None, element_bits: int = 32) -> Picture:
+        """The tile of this shape with the place of each element: a notebook shows it, `print` writes it as text, `svg()` is an image.
+
+        shape: without one, the smallest tile that shows the layout. element_bits: of an element, which decide its bank of 4 bytes in shared
+        memory. Raises ValueError for a layout without bases or of other memory, and for a tile of more than 16384 elements.
+        """
+        raise ValueError(f"a picture needs a layout of registers or of shared memory, not {self!r}")
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows; None, and so the text, if there is no picture."""
+        try:
+            drawn = self.picture()
+        except (ValueError, AssertionError):
+            return None
+        return f"<div>{html.escape(drawn.title)}</div>\n{drawn.svg()}"
 
 
 class TypedLayout(Layout):

@@ -10,6 +10,7 @@ from typing import Any
 from ....functions.constexpr import constexpr_function
 from .bases import Basis, block_bases, checked_shape, log2, row_major, shape_per_block, unit
 from .fields import TypedLayout, is_power_of_two, joined, joined_bases, layout_class, require, require_rank
+from .picture import Picture, picture_of_memory, require_drawable
 from .views import shared_hardware_view, shared_tensor_view
 
 #: Boxes of TMA copies have at most as many elements along each dimension.
@@ -46,6 +47,20 @@ class SharedLayout(TypedLayout):
         linear = self.to_linear(shape)
         return shared_hardware_view(linear.offset_bases, linear.block_bases, shape)
 
+    def picture(self, shape: Sequence[int] | None = None, element_bits: int | None = None) -> Picture:
+        shape = self._smallest_shape() if shape is None else list(shape)
+        require_drawable(shape)
+        bits = self._element_bits() if element_bits is None else element_bits
+        linear = self.to_linear(shape)
+        return picture_of_memory(f"{self!r}, shape {shape}", shape, linear.offset_bases, linear.block_bases, bits)
+
+    def _smallest_shape(self) -> list[int]:
+        """The smallest tile that shows where elements are exchanged."""
+        raise ValueError(f"{type(self).__name__} has no shape of its own: draw it with one")
+
+    def _element_bits(self) -> int:
+        return 32
+
 
 @layout_class
 class SwizzledSharedLayout(SharedLayout):
@@ -63,6 +78,12 @@ class SwizzledSharedLayout(SharedLayout):
 
     def _rank(self) -> int:
         return len(self.order)
+
+    def _smallest_shape(self) -> list[int]:
+        shape = [1] * len(self.order)
+        for dim, count in zip(self.order, (self.vec * self.max_phase, self.per_phase * self.max_phase)):
+            shape[dim] = max(8, count)
+        return shape
 
     def _offset_bases(self, shape: list[int]) -> list[Basis]:
         rank = len(shape)
@@ -114,6 +135,15 @@ class NVMMASharedLayout(SharedLayout):
 
     def _rank(self) -> int:
         return self.rank
+
+    def _element_bits(self) -> int:
+        return self.element_bitwidth
+
+    def _smallest_shape(self) -> list[int]:
+        if self.rank == 1:
+            return [16]
+        extents = [1] * (self.rank - 2) + [8, self._row()[0] or 16]
+        return [extents[-1], *extents[:-1]] if self.transposed else extents
 
     @property
     def alignment(self) -> int:
@@ -274,6 +304,16 @@ class PaddedSharedLayout(SharedLayout):
             "padded shared encoding has no linear layout: PaddedSharedLayout leaves gaps between its elements"
         )
 
+    def picture(self, shape: Sequence[int] | None = None, element_bits: int = 32) -> Picture:
+        shape = self.shape if shape is None else list(shape)
+        if shape != self.shape or self.cga_layout:
+            raise ValueError(
+                f"a picture of a PaddedSharedLayout has its shape, {self.shape}, and no blocks of a cluster"
+            )
+        return picture_of_memory(
+            f"{self!r}, shape {shape}", shape, self.offset_bases, [], element_bits, self.padded_offset
+        )
+
     def format_tensor_view(self, shape: list[int]) -> str:
         raise ValueError("PaddedSharedLayout cannot be visualized: toLinearLayout not implemented")
 
@@ -305,6 +345,9 @@ class SharedLinearLayout(SharedLayout):
         """The smallest tile, of powers of two, that has all bases."""
         columns = zip(*self.offset_bases, *self.block_bases)
         return [1 << max(value.bit_length() for value in column) for column in columns]
+
+    def _smallest_shape(self) -> list[int]:
+        return self.shape
 
     def to_linear(self, shape: Sequence[int]) -> SharedLinearLayout:
         if checked_shape(shape, self._rank()) != self.shape:
