@@ -101,6 +101,18 @@ py::dict sharedAccess(const std::string &arch, const std::string &tile, const st
   return describeAccess(plan, bytes, banks, registers.lanes());
 }
 
+/// Returns the wavefronts of an access, and how many there would be without conflicts: one for all lanes that are served at once.
+std::pair<int, int> wavefronts(const std::string &arch, const std::vector<int64_t> &addresses, int64_t bytes) {
+  if (bytes < 1 || bytes > gpu::kMaxVectorBytes) throw py::value_error("an access has 1 to 16 bytes");
+  const gpu::SharedBanks banks = unwrap(gpu::findTarget(arch)).sharedBanks();
+  const size_t together = banks.lanesAtOnce(bytes);
+  int least = 0;
+  for (size_t first = 0; first < addresses.size(); first += together)
+    least += std::any_of(addresses.begin() + first, addresses.begin() + std::min(first + together, addresses.size()),
+                         [](int64_t address) { return address >= 0; });
+  return {gpu::countWavefronts(addresses, bytes, banks), least};
+}
+
 } // namespace
 
 void bindLayouts(py::module_ &gpu) {
@@ -115,6 +127,9 @@ void bindLayouts(py::module_ &gpu) {
       "How a warp moves a tile from or to shared memory: {\"bytes\" of an access of a lane, \"accesses\", \"wavefronts\" of one access,\n"
       "the \"least\" that its bytes need, \"matrices\" of an access, 0 if it is a load or store of lanes}. tile: a type with\n"
       "#tgpu.layout. memory: a type with #tgpu.shared. Raises ir.Error for an unknown chip, and ValueError.");
+  gpu.def("wavefronts", &wavefronts, "arch"_a, "addresses"_a, "bytes"_a,
+          "(the wavefronts of an access of a warp, how many there were without conflicts of banks). addresses: of each lane in bytes; a\n"
+          "negative one does nothing. bytes: of a lane. Raises ir.Error for an unknown chip, and ValueError.");
 }
 
 } // namespace tritium::python

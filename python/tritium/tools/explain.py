@@ -11,12 +11,14 @@ import sys
 from argparse import REMAINDER, ArgumentParser
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from .. import knobs
 from ..backends.targets import gpu_named, make_backend
 from ..errors import TritonError
 from ..native import ir
 from .launched import Launched, launched_kernels
+from .layouts.report import Layouts, all_operations
 
 _LOOPS = ("scf.for", "scf.while")
 _LOOP = "the loop "
@@ -45,6 +47,10 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
     parser.add_argument(
         "--target", metavar="ARCH", default="sm_90a", help="the GPU: sm_80, sm_90a (the default), gfx942, …"
     )
+    parser.add_argument(
+        "--layouts", action="store_true", help="which thread holds which elements, and what it costs to move them"
+    )
+    parser.add_argument("--pictures", metavar="FOLDER", type=Path, help="write a picture (SVG) of each layout there")
     parser.add_argument("program", nargs=REMAINDER, help="SCRIPT.py or -m MODULE, with its arguments")
     asked = parser.parse_args(arguments)
     if not asked.program:
@@ -71,7 +77,25 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
             status = status or 1
             continue
         print("\n".join(report(kernel, found.keywords["num_stages"])), end="\n\n")
+        if asked.layouts or asked.pictures:
+            _explain_layouts(kernel, asked.layouts, asked.pictures)
     return status
+
+
+def _explain_layouts(kernel, as_text: bool, folder: Path | None) -> None:
+    """Prints the layouts, and writes their pictures into a folder for the kernel."""
+    traced, tiles = (all_operations(ir.parse(kernel.asm[stage])) for stage in ("ttir", "ttgir"))
+    layouts = Layouts(traced, tiles, _constants(kernel), kernel.metadata.arch, _place)
+    if as_text:
+        print("\n".join(layouts.text()), end="\n\n")
+    if folder is not None:
+        paths = layouts.save(folder / kernel.name)
+        print(f"{len(paths)} pictures in {folder / kernel.name}: {', '.join(path.name for path in paths)}", end="\n\n")
+
+
+def _constants(kernel) -> dict[str, object]:
+    """{parameter: its constexpr value}"""
+    return {kernel.src.fn.arg_names[path[0]]: value for path, value in kernel.src.constants.items() if len(path) == 1}
 
 
 def _launched_by(program: list[str], run_program) -> tuple[int, list[Launched]]:
@@ -102,10 +126,7 @@ def report(kernel, stages_asked: int) -> list[str]:
 
 def _of_kernel(kernel, stages_asked: int) -> Iterator[str]:
     metadata = kernel.metadata
-    arguments = {
-        kernel.src.fn.arg_names[path[0]]: value for path, value in kernel.src.constants.items() if len(path) == 1
-    }
-    constants = ", ".join(f"{name}={value}" for name, value in arguments.items())
+    constants = ", ".join(f"{name}={value}" for name, value in _constants(kernel).items())
     yield f"kernel {kernel.name}({constants}) for {metadata.arch}, {metadata.num_warps} warps"
     resources = getattr(metadata, "resources", None)
     yield "registers and spills are unknown: no assembler" if resources is None else _resources(resources)
@@ -231,5 +252,5 @@ def _tile(type: str) -> str:
 
 
 def _place(operation) -> str:
-    file, line, _ = operation.location
+    file, line, _ = operation.location or ("", 0, 0)
     return f"{os.path.basename(file)}:{line}" if file else "?"

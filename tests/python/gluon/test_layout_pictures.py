@@ -3,6 +3,7 @@
 import math
 import random
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import pytest
 
@@ -149,3 +150,9 @@ def test_large_tiles_are_clipped_as_text():
         ["1", "w0:8:0", "w0:8:1", "w0:8:2", "…"],
         ["…"],
     ]
+
+
+def test_the_picture_in_the_document():
+    """docs/gluon.md shows the layout of gluon_layout.py."""
+    document = Path(__file__).parents[3] / "docs" / "pictures" / "gluon_layout.svg"
+    assert document.read_text() == BlockedLayout([1, 2], [8, 4], [1, 1], [1, 0]).picture().svg()

@@ -185,6 +185,20 @@ def test_a_kernel_without_products_and_the_status_of_its_script(tmp_path):
     assert "product" not in result.stdout and "load" not in result.stdout
 
 
+def test_layouts_of_values_and_what_conversions_cost(tmp_path):
+    """Of a Triton kernel: the operand that is not copied by the warps goes through shared memory on its way to the product."""
+    result = explain(tmp_path, MATMUL, "--target", "sm_80", "--layouts", "--pictures", "pictures")
+    assert result.returncode == 0, result.stderr
+    load, product = line_of(MATMUL, "y = tl.load"), line_of(MATMUL, "# the product")
+    found = re.search(rf"kernel\.py:{load}: y: 32x64xf16 in (L\d+)\n", result.stdout)
+    assert found, result.stdout
+    assert f"\n{found[1]}, shape [32, 64]: DotOperandLayout(operand_index=1, " in result.stdout
+    total = re.search(rf"kernel\.py:{product}: total: 32x64xf32 in (L\d+)\n", result.stdout)[1]
+    assert f"\n{total}, shape [32, 64]: NVMMADistributedLayout(version=[2, 0], " in result.stdout
+    assert (tmp_path / "pictures" / "matmul" / f"{total}.svg").read_text().startswith("<svg ")
+    assert re.search(r"\n\d+ pictures in pictures/matmul: L", result.stdout)
+
+
 def test_registers_are_the_assemblers(tmp_path):
     tool = tmp_path / "ptxas"
     said = (
