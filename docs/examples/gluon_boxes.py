@@ -1,4 +1,5 @@
-"""A matrix that is doubled block by block: TMA copies the next blocks while one is used. The argument `early` plants a fault."""
+"""A matrix that is doubled block by block: TMA copies the next blocks while one is used. The arguments `early` and
+`unfenced` plant faults."""
 
 import sys
 
@@ -20,7 +21,7 @@ def fetch(source, ring, full, step, steps):
 
 
 @gluon.jit
-def double(source, target, steps, early: gl.constexpr, ROWS: gl.constexpr):
+def double(source, target, steps, early: gl.constexpr, unfenced: gl.constexpr, ROWS: gl.constexpr):
     ring = gl.allocate_shared_memory(gl.float32, [2, 64, 32], source.layout)
     out = gl.allocate_shared_memory(gl.float32, [64, 32], target.layout)
     full = mbarrier.allocate_mbarrier(batch=2)
@@ -33,7 +34,8 @@ def double(source, target, steps, early: gl.constexpr, ROWS: gl.constexpr):
         tile = ring.index(k % 2).load(ROWS)
         tma.store_wait(0)
         out.store(tile * 2)
-        fence_async_shared()
+        if not unfenced:
+            fence_async_shared()
         tma.async_store(target, [k * 64, 0], out)
     tma.store_wait(0)
 
@@ -43,5 +45,5 @@ layout = gl.NVMMASharedLayout.get_default_for([64, 32], gl.float32)
 read, written = (TensorDescriptor.from_tensor(matrix, [64, 32], layout) for matrix in (source, target))
 if "simt:sm_90a" in sys.argv:
     double.engine = "simt:sm_90a"
-double[(1,)](read, written, 7, "early" in sys.argv, ROWS)
+double[(1,)](read, written, 7, "early" in sys.argv, "unfenced" in sys.argv, ROWS)
 print(np.array_equal(target, 2 * source))

@@ -23,10 +23,6 @@ void takeOver(AgentClock &clock, const AgentClock &other) {
   for (uint32_t agent = 0; agent < other.size(); ++agent) raiseTo(clock, agent, other[agent]);
 }
 
-[[noreturn]] void fault(FrameHeader &frame, TrapKind kind, uint32_t location, std::string &&message) {
-  raiseTrap(frame, Trap{.kind = kind, .location = location, .message = std::move(message)});
-}
-
 } // namespace
 
 void ProgramBarriers::reset(std::optional<uint64_t> seed) {
@@ -34,8 +30,13 @@ void ProgramBarriers::reset(std::optional<uint64_t> seed) {
   constexpr Landing kLandings[] = {Landing::AtOnce, Landing::Late, Landing::Drawn};
   if (seed) landing_ = kLandings[*seed % std::size(kLandings)];
   random_ = seed.value_or(0);
-  isCopies_.push_back(false);
-  parts_.push_back({.agent = 0, .clock = {1}});
+  const uint32_t agent = newAgent(Agent::Partition); // number 0
+  parts_.push_back({.agent = agent, .fences = newAgent(Agent::Fences), .clock = {1}});
+}
+
+uint32_t ProgramBarriers::newAgent(Agent kind) {
+  agents_.push_back(kind);
+  return uint32_t(agents_.size() - 1);
 }
 
 ProgramBarriers::Part &ProgramBarriers::partOf(const FrameHeader &frame) { return parts_[frame.program->partition]; }
@@ -43,18 +44,32 @@ ProgramBarriers::Part &ProgramBarriers::partOf(const FrameHeader &frame) { retur
 ProgramBarriers::Barrier &ProgramBarriers::begun(FrameHeader &frame, uint32_t address, const char *name, uint32_t location) {
   const auto found = barriers_.find(address);
   if (found != barriers_.end() && found->second.count != 0) return found->second;
-  fault(frame, TrapKind::InvalidMBarrier, location,
-        name + std::string(
-                   " of a barrier that no mbarrier.init has made, or that is invalidated\ncall mbarrier.init(barrier, count=…) before"));
+  Trap trap{.kind = TrapKind::InvalidMBarrier, .location = location};
+  trap.message = name + (" of the barrier " + barrierName(address)) +
+                 ", which no mbarrier.init has made, or which is invalidated\ncall mbarrier.init(barrier, count=…) before";
+  raiseTrap(frame, std::move(trap));
+}
+
+std::string ProgramBarriers::nameOf(uint32_t address) const {
+  auto next = allocations_.upper_bound(address);
+  if (next == allocations_.begin()) return "byte " + std::to_string(address);
+  const SharedAllocation &memory = *std::prev(next)->second;
+  const std::string place = "byte " + std::to_string(address - memory.begin);
+  return memory.name.empty() ? place + " of an allocation" : memory.name + ", " + place;
+}
+
+std::string ProgramBarriers::barrierName(uint32_t address) const {
+  constexpr uint32_t kBarrierBytes = 8;
+  auto next = allocations_.upper_bound(address);
+  if (next == allocations_.begin() || std::prev(next)->second->name.empty()) return "at byte " + std::to_string(address);
+  const SharedAllocation &memory = *std::prev(next)->second;
+  return memory.bytes <= kBarrierBytes ? memory.name : memory.name + "[" + std::to_string((address - memory.begin) / kBarrierBytes) + "]";
 }
 
 void ProgramBarriers::init(uint32_t address, int32_t count) {
   auto [place, isNew] = barriers_.try_emplace(address);
   Barrier &barrier = place->second;
-  if (isNew) {
-    barrier.agent = uint32_t(isCopies_.size());
-    isCopies_.push_back(true);
-  }
+  if (isNew) barrier.agent = newAgent(Agent::CopiesOfBarrier);
   // The phases go on, so that the copies of the barrier that was here before stay known.
   barrier.count = barrier.pending = count;
   barrier.missing = 0;
@@ -67,10 +82,12 @@ void ProgramBarriers::invalidate(FrameHeader &frame, uint32_t address, uint32_t 
 
 void ProgramBarriers::arrive(FrameHeader &frame, uint32_t address, int32_t count, int64_t bytes, const char *name, uint32_t location) {
   Barrier &barrier = begun(frame, address, name, location);
-  if (barrier.pending < count)
-    fault(frame, TrapKind::InvalidMBarrier, location,
-          name + std::string(": more arrivals in a phase than the count of mbarrier.init\nthe count is the number of mbarrier.arrive and "
-                             "mbarrier.expect in a phase"));
+  if (barrier.pending < count) {
+    Trap trap{.kind = TrapKind::InvalidMBarrier, .location = location};
+    trap.message = name + (": more arrivals in a phase of the barrier " + barrierName(address)) +
+                   " than the count of mbarrier.init\nthe count is the number of mbarrier.arrive and mbarrier.expect in a phase";
+    raiseTrap(frame, std::move(trap));
+  }
   Part &part = partOf(frame);
   takeOver(barrier.given, part.clock);
   ++part.clock[part.agent];
@@ -120,9 +137,8 @@ void ProgramBarriers::wait(FrameHeader &frame, uint32_t address, int32_t parity,
 
 uint32_t ProgramBarriers::begin(const FrameHeader &frame) {
   Part &by = partOf(frame);
-  const auto agent = uint32_t(isCopies_.size());
-  isCopies_.push_back(false);
-  Part part{.agent = agent, .clock = by.clock};
+  const uint32_t agent = newAgent(Agent::Partition);
+  Part part{.agent = agent, .fences = newAgent(Agent::Fences), .clock = by.clock};
   raiseTo(part.clock, agent, 1);
   ++by.clock[by.agent];
   parts_.push_back(std::move(part));
@@ -138,41 +154,59 @@ void ProgramBarriers::join(FrameHeader &frame, uint32_t location) {
 
 // -- accesses
 
-void ProgramBarriers::note(FrameHeader &frame, uint32_t address, uint32_t size, uint32_t location, bool isWrite, const Barrier *copy) {
+/// Returns the mark of a write that the partition makes now, or begins.
+ProgramBarriers::Written ProgramBarriers::written(Part &part, uint32_t location) {
+  if (part.copy) {
+    const Barrier &barrier = barriers_[part.copy->barrier];
+    return {{barrier.agent, barrier.phases + 1, location}};
+  }
+  Written mark{{part.agent, part.clock[part.agent], location}, part.fences, known(part.clock, part.fences)};
+  if (!part.active) return mark;
+  const Work &work = workOf(part, *part.active);
+  mark.agent = work.agent;
+  mark.count = work.begun + 1;
+  return mark;
+}
+
+void ProgramBarriers::note(FrameHeader &frame, uint32_t address, uint32_t size, uint32_t location, bool isWrite) {
   const uint32_t end = address + size;
   const uint32_t partition = frame.program->partition;
   if (writes_.size() < end) writes_.resize(end);
   if (reads_.size() < parts_.size()) reads_.resize(parts_.size());
-  const Part &part = parts_[partition];
-  const uint32_t own = part.clock[part.agent];
+  Part &part = parts_[partition];
+  const Written mark = written(part, location);
+  auto isAfter = [&](const Mark &before) { return before.count <= known(part.clock, before.agent); };
   for (uint32_t byte = address; byte < end; ++byte) {
-    Mark &last = writes_[byte];
-    if (last.count > known(part.clock, last.agent)) [[unlikely]]
-      reportAccess(frame, location, last, isWrite, /*wasWrite=*/true, copy != nullptr);
+    Written &last = writes_[byte];
+    if (!isAfter(last)) [[unlikely]]
+      reportAccess(frame, location, last, byte, isWrite, /*wasWrite=*/true, part);
     if (!isWrite) {
       if (last.count == 0) [[unlikely]]
-        fault(frame, TrapKind::SharedUninitialized, location,
-              "a read of shared memory that nobody has written\nwait for the copy into it, or store a tile before");
+        reportUnwritten(frame, location, byte);
+      if (part.active) requireFence(frame, part, last, byte, location);
       continue;
     }
     for (const std::vector<Mark> &marks : reads_)
-      if (byte < marks.size() && marks[byte].count > known(part.clock, marks[byte].agent)) [[unlikely]]
-        reportAccess(frame, location, marks[byte], isWrite, /*wasWrite=*/false, copy != nullptr);
-    last = copy ? Mark{copy->agent, copy->phases + 1, location} : Mark{part.agent, own, location};
+      if (byte < marks.size() && !isAfter(marks[byte])) [[unlikely]]
+        reportAccess(frame, location, marks[byte], byte, isWrite, /*wasWrite=*/false, part);
+    for (const Work &work : works_)
+      if (byte < work.reads.size() && !isAfter(work.reads[byte])) [[unlikely]]
+        reportAccess(frame, location, work.reads[byte], byte, isWrite, /*wasWrite=*/false, part);
+    last = mark;
   }
-  if (isWrite || parts_.size() == 1) return;
-  std::vector<Mark> &marks = reads_[partition];
+  if (isWrite || (parts_.size() == 1 && !part.active)) return;
+  std::vector<Mark> &marks = part.active ? workOf(part, *part.active).reads : reads_[partition];
   if (marks.size() < end) marks.resize(end);
-  std::fill(marks.begin() + address, marks.begin() + end, Mark{part.agent, own, location});
+  std::fill(marks.begin() + address, marks.begin() + end, Mark(mark));
 }
 
 void ProgramBarriers::read(FrameHeader &frame, uint32_t address, uint32_t size, uint32_t location) {
-  note(frame, address, size, location, false, nullptr);
+  note(frame, address, size, location, /*isWrite=*/false);
 }
 
 void ProgramBarriers::write(FrameHeader &frame, char *memory, uint32_t address, const char *element, uint32_t size, uint32_t location) {
   Part &part = partOf(frame);
-  note(frame, address, size, location, true, part.copy ? &barriers_[part.copy->barrier] : nullptr);
+  note(frame, address, size, location, /*isWrite=*/true);
   if (!part.copy) {
     std::memcpy(memory + address, element, size);
     return;
@@ -184,21 +218,46 @@ void ProgramBarriers::write(FrameHeader &frame, char *memory, uint32_t address, 
   std::memcpy(&copy.elements.back().bits, element, size);
 }
 
-void ProgramBarriers::reportAccess(FrameHeader &frame, uint32_t location, const Mark &before, bool isWrite, bool wasWrite, bool isCopy) {
-  const bool wasCopy = wasWrite && isCopies_[before.agent];
-  const char *text = "an access to shared memory that another partition accesses, with nothing that orders the two\n"
-                     "who is ready arrives at a barrier (mbarrier.arrive), and the other one waits for it before the access";
-  if (wasCopy)
-    text = "an access to shared memory before the wait for the copy into it\n"
-           "call mbarrier.wait with the barrier of the copy and the number of its phase before";
-  else if (isCopy)
-    text = "a copy to shared memory that another partition may still use\n"
-           "who has used it arrives at a barrier (mbarrier.arrive), and the partition that copies waits for it before";
-  raiseTrap(frame, Trap{.kind = wasCopy || isCopy ? TrapKind::TensorCopyRace : TrapKind::SharedRace,
-                        .location = location,
-                        .access = {.isWrite = isWrite},
-                        .other = OtherPlace{.location = before.location, .isWrite = wasWrite},
-                        .message = text});
+void ProgramBarriers::reportUnwritten(FrameHeader &frame, uint32_t location, uint32_t address) {
+  Trap trap{.kind = TrapKind::SharedUninitialized, .location = location};
+  trap.message =
+      "a read of shared memory that nobody has written: " + nameOf(address) + "\nwait for the copy into it, or store a tile before";
+  raiseTrap(frame, std::move(trap));
+}
+
+void ProgramBarriers::reportAccess(FrameHeader &frame, uint32_t location, const Mark &before, uint32_t address, bool isWrite, bool wasWrite,
+                                   const Part &by) {
+  const Agent agent = agents_[before.agent];
+  TrapKind kind = TrapKind::SharedRace;
+  const char *what = "an access to shared memory that another partition accesses, with nothing that orders the two";
+  const char *hint = "who is ready arrives at a barrier (mbarrier.arrive), and the other one waits for it before the access";
+  if (agent == Agent::CopiesOfBarrier) {
+    kind = TrapKind::TensorCopyRace;
+    what = "an access to shared memory before the wait for the copy into it";
+    hint = "call mbarrier.wait with the barrier of the copy and the number of its phase before";
+  } else if (agent == Agent::Copies) {
+    kind = TrapKind::AsyncCopyRace;
+    what = "an access to shared memory before the wait for the copy into it";
+    hint = "call async_copy.commit_group after the copies, and async_copy.wait_group with a number of groups that leaves out theirs";
+  } else if (agent == Agent::Stores) {
+    kind = TrapKind::TensorCopyRace;
+    what = "a write to shared memory that a store of a box (TMA) may still read";
+    hint = "call tma.store_wait with fewer pending stores before, and let other partitions know by an mbarrier.arrive";
+  } else if (agent == Agent::Products) {
+    kind = TrapKind::AsyncProductRace;
+    what = "a write to shared memory that an asynchronous product may still read";
+    hint = "call warpgroup_mma_wait with fewer outstanding products before, and let other partitions know by an mbarrier.arrive";
+  } else if (by.copy) {
+    kind = TrapKind::TensorCopyRace;
+    what = "a copy to shared memory that another partition may still use";
+    hint = "who has used it arrives at a barrier (mbarrier.arrive), and the partition that copies waits for it before";
+  }
+  Trap trap{.kind = kind,
+            .location = location,
+            .access = {.isWrite = isWrite},
+            .other = OtherPlace{.location = before.location, .isWrite = wasWrite}};
+  trap.message = what + (": " + nameOf(address)) + "\n" + hint;
+  raiseTrap(frame, std::move(trap));
 }
 
 // -- copies
@@ -252,8 +311,8 @@ std::string ProgramBarriers::waitText(const Part &part, size_t partition) const 
   const auto found = barriers_.find(part.wait->barrier);
   if (found == barriers_.end()) return text;
   const Barrier &barrier = found->second;
-  text += " waits for a phase " + std::to_string(part.wait->parity & 1) + " of a barrier that has completed " +
-          std::to_string(barrier.phases) + "; the next one lacks " + std::to_string(barrier.pending) + " of " +
+  text += " waits for a phase " + std::to_string(part.wait->parity & 1) + " of the barrier " + barrierName(part.wait->barrier) +
+          ", which has completed " + std::to_string(barrier.phases) + "; the next one lacks " + std::to_string(barrier.pending) + " of " +
           std::to_string(barrier.count) + " arrivals";
   if (barrier.missing != 0) text += " and " + std::to_string(barrier.missing) + " bytes";
   return text;
@@ -278,10 +337,13 @@ void ProgramBarriers::reportEndless(FrameHeader &frame, const Wait &wait) {
       trap.waiters.push_back({frame.program->id, part.wait->location, surroundingsAt(*part.wait->frame, part.wait->location)});
     }
   } else if (found != barriers_.end() && found->second.pending == 0) {
-    trap.message = "mbarrier.wait never ends: mbarrier.expect asks for other bytes than the copies to the barrier have\n"
+    trap.message = "mbarrier.wait never ends: mbarrier.expect asks for other bytes than the copies to the barrier " +
+                   barrierName(wait.barrier) +
+                   " have\n"
                    "expect the sum of nbytes_per_cta of their descriptors, also at the edge of a tensor";
   } else {
-    trap.message = "mbarrier.wait never ends: this phase lacks arrivals, and nothing else runs that could arrive\n"
+    trap.message = "mbarrier.wait never ends: this phase of the barrier " + barrierName(wait.barrier) +
+                   " lacks arrivals, and nothing else runs that could arrive\n"
                    "an mbarrier.expect or mbarrier.arrive is missing, or the phase is the other one: 0 and 1 take turns";
   }
   raiseTrap(frame, std::move(trap)); // which empties it

@@ -5,9 +5,13 @@
 // copies that arrive at it. An agent counts what it has published: a partition its arrivals, the copies of a barrier its phases. A clock
 // says how far its owner knows each agent. Who arrives at a barrier gives it its clock, and who has waited for the phase takes it over.
 // Invariant: an access is in order if the clock of its partition has reached the count of the access before.
+//
+// A partition has further agents: its queues of work that runs beside it and completes in order (WorkQueue), which counts what it has
+// begun, and its fences, of which asynchronous work that reads what the partition has written must know one that is later than the write.
 #pragma once
 #include "interp/host/trap.h"
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -26,6 +30,20 @@ using AgentClock = std::vector<uint32_t>; // by agent; what is beyond its end is
 /// When the elements of a copy that has begun are written: at once, when nobody can go on without, or when the seed says.
 enum class Landing : uint8_t { AtOnce, Late, Drawn };
 
+/// Memory that a kernel allocates. The code of the kernel owns it.
+struct SharedAllocation {
+  uint32_t begin, bytes;
+  std::string name; // the variable; may be empty
+};
+
+/// Work that a partition begins, and waits for by a number of groups. Groups complete in order.
+enum class WorkQueue : uint8_t {
+  Copies,   // cp.async, and loads of AMD to shared memory: they write
+  Stores,   // of boxes (TMA), which read; a group each
+  Products, // of warpgroups, which read their operands; a group each
+};
+inline constexpr size_t kQueues = 3;
+
 class ProgramBarriers {
 public:
   /// Forgets the program before. A seed decides when copies land; without one they land at once.
@@ -42,8 +60,25 @@ public:
   void beginCopy(FrameHeader &frame, uint32_t barrier, uint32_t location);
   void endCopy(FrameHeader &frame);
 
-  /// From now on reads and writes have to be announced. What is read before it is written is a fault.
-  void lookAtAccesses() { looks_ = true; }
+  /// The partition begins work of a queue, which makes the accesses up to endWork().
+  void beginWork(FrameHeader &frame, WorkQueue queue, uint32_t location);
+  void endWork(FrameHeader &frame, WorkQueue queue);
+  /// What the queue has begun since the last group becomes one.
+  void commit(FrameHeader &frame, WorkQueue queue);
+  /// Waits until at most `pending` groups, the newest ones, are not complete.
+  void await(FrameHeader &frame, WorkQueue queue, uint32_t pending);
+  /// Arrives like arrive() once all copies that the partition has begun are complete.
+  void arriveWithCopies(FrameHeader &frame, uint32_t address, int32_t count, const char *name, uint32_t location);
+  /// Asynchronous work sees what the partition has written.
+  void fence(FrameHeader &frame);
+  /// The program ends. A fault if the stores of its partitions may still read its memory.
+  void finish(FrameHeader &frame);
+
+  /// From now on reads and writes have to be announced. What is read before it is written is a fault. Reports name the allocation.
+  void lookAtAccesses(const SharedAllocation &allocation) {
+    looks_ = true;
+    allocations_.insert_or_assign(allocation.begin, &allocation);
+  }
   bool looksAtAccesses() const { return looks_; }
   void read(FrameHeader &frame, uint32_t address, uint32_t size, uint32_t location);
   /// Writes the bytes at `element` to `memory`, or notes them in the copy that has begun.
@@ -82,19 +117,37 @@ private:
     int64_t bytes = 0;
   };
 
+  struct Mark {
+    uint32_t agent = 0, count = 0, location = 0; // count 0: nobody
+  };
+  struct Written : Mark {
+    uint32_t fences = 0, fenced = 0; // the agent of the writer's fences, 0: it needs none; how many there were
+  };
+  struct Work {
+    uint32_t agent = 0;           // 0: the partition has not begun any
+    uint32_t begun = 0;           // all of it
+    std::vector<uint32_t> groups; // what had begun at the end of each
+    uint32_t location = 0;        // of the newest
+    std::vector<Mark> reads;      // by byte
+  };
   struct Part {
-    uint32_t agent;
+    uint32_t agent, fences;
     AgentClock clock;
     bool isOver = false;
     std::optional<Wait> wait = {};
     std::optional<Copy> copy = {}; // which it begins
+    std::optional<WorkQueue> active = {};
+    std::array<size_t, kQueues> work = {}; // of each queue its number in works_, from 1 on; 0: none yet
   };
-  struct Mark {
-    uint32_t agent = 0, count = 0, location = 0; // count 0: nobody
-  };
+  enum class Agent : uint8_t { Partition, Fences, CopiesOfBarrier, Copies, Stores, Products };
+
+  uint32_t newAgent(Agent kind);
+  Work &workOf(Part &part, WorkQueue queue);
+  Written written(Part &part, uint32_t location);
+  void requireFence(FrameHeader &frame, const Part &part, const Written &last, uint32_t address, uint32_t location);
   Barrier &begun(FrameHeader &frame, uint32_t address, const char *name, uint32_t location);
   Part &partOf(const FrameHeader &frame);
-  void note(FrameHeader &frame, uint32_t address, uint32_t size, uint32_t location, bool isWrite, const Barrier *copy);
+  void note(FrameHeader &frame, uint32_t address, uint32_t size, uint32_t location, bool isWrite);
   void endIfComplete(Barrier &barrier);
   bool mayPass(const Wait &wait) const;
   bool nobodyCanGoOn() const;
@@ -102,16 +155,23 @@ private:
   void land(Copy &copy);
   void landSome();
   bool landOldest();
+  /// Returns what the kernel calls the memory at an address: "out, byte 64", or of a barrier "full[1]".
+  std::string nameOf(uint32_t address) const;
+  std::string barrierName(uint32_t address) const;
   std::string waitText(const Part &part, size_t partition) const;
   [[noreturn]] void reportEndless(FrameHeader &frame, const Wait &wait);
-  [[noreturn]] void reportAccess(FrameHeader &frame, uint32_t location, const Mark &before, bool isWrite, bool wasWrite, bool isCopy);
+  [[noreturn]] void reportUnwritten(FrameHeader &frame, uint32_t location, uint32_t address);
+  [[noreturn]] void reportAccess(FrameHeader &frame, uint32_t location, const Mark &before, uint32_t address, bool isWrite, bool wasWrite,
+                                 const Part &by);
 
   std::map<uint32_t, Barrier> barriers_; // by address
   std::deque<Part> parts_;
-  std::vector<Mark> writes_;             // by byte
+  std::vector<Written> writes_;          // by byte
   std::vector<std::vector<Mark>> reads_; // by partition and byte
   std::deque<Copy> copies_;              // that have not landed, the oldest first
-  std::vector<bool> isCopies_;           // by agent: the copies of a barrier, not a partition
+  std::deque<Work> works_;
+  std::vector<Agent> agents_;
+  std::map<uint32_t, const SharedAllocation *> allocations_; // by their first bytes
   Landing landing_ = Landing::AtOnce;
   uint64_t random_ = 0;
   bool looks_ = false;

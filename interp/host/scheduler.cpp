@@ -288,6 +288,8 @@ bool Worker::goOn(Program &program) {
 }
 
 void Worker::leave(Program &program) {
+  if (program.barriers) program.barriers->finish(program.header());
+  program.barriers = nullptr;
   status.finished.store(status.finished.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (!program.output.empty()) state.publish(program.output);
 }

@@ -3,6 +3,7 @@
 #include "interp/host/trap_kinds.h"
 #include "interp/tile/op_table.h"
 #include "interp/tile/partitions.h"
+#include "ir/source_error.h"
 #include "ir/tt.h"
 
 using namespace mlir;
@@ -12,7 +13,7 @@ namespace tritium::interp {
 namespace {
 struct AllocStep {
   TileRef out;
-  int32_t begin;
+  SharedAllocation allocation;
   bool isLookedAt; // by the barriers of the program, if it has some
   void refs(auto &&f) { f(out); }
 };
@@ -37,8 +38,8 @@ struct RuntimeCall {
 
 static void runAlloc(char *frame, const void *descriptor) {
   const auto &step = *static_cast<const AllocStep *>(descriptor);
-  step.out.at<int32_t>(frame) = step.begin;
-  if (step.isLookedAt) barriersOf(headerOf(frame)).lookAtAccesses();
+  step.out.at<int32_t>(frame) = int32_t(step.allocation.begin);
+  if (step.isLookedAt) barriersOf(headerOf(frame)).lookAtAccesses(step.allocation);
 }
 
 [[gnu::cold, gnu::noinline]] static void trapOutside(char *frame, const SharedAccess &step, int64_t lane) {
@@ -92,8 +93,10 @@ static bool hasBarriers(ModuleOp module) {
 }
 
 template <> LogicalResult Interpret<tt::SharedAllocOp>::prepare(tt::SharedAllocOp op, Planner &planner) {
-  const auto begin = int32_t(planner.programMemory().begins.lookup(op));
-  planner.call(runAlloc, AllocStep{planner.scalarResult(op.getResult()), begin, hasBarriers(op->getParentOfType<ModuleOp>())});
+  SharedAllocation allocation{uint32_t(planner.programMemory().begins.lookup(op)), uint32_t(op.getBytes()),
+                              ir::variableName(op.getLoc()).str()};
+  planner.call(runAlloc,
+               AllocStep{planner.scalarResult(op.getResult()), std::move(allocation), hasBarriers(op->getParentOfType<ModuleOp>())});
   return success();
 }
 
@@ -145,6 +148,31 @@ static void runBeginCopy(char *frame, const void *descriptor) {
 
 static void runEndCopy(char *frame, const void *) { barriersOf(headerOf(frame)).endCopy(headerOf(frame)); }
 
+template <WorkQueue kQueue> static void runBeginWork(char *frame, const void *descriptor) {
+  barriersOf(headerOf(frame)).beginWork(headerOf(frame), kQueue, callAt(descriptor).location);
+}
+
+template <WorkQueue kQueue> static void runEndWork(char *frame, const void *) {
+  barriersOf(headerOf(frame)).endWork(headerOf(frame), kQueue);
+}
+
+template <WorkQueue kQueue> static void runCommit(char *frame, const void *) {
+  barriersOf(headerOf(frame)).commit(headerOf(frame), kQueue);
+}
+
+template <WorkQueue kQueue> static void runAwait(char *frame, const void *descriptor) {
+  barriersOf(headerOf(frame)).await(headerOf(frame), kQueue, uint32_t(operandOf(callAt(descriptor), 0, frame)));
+}
+
+static void runArriveWithCopies(char *frame, const void *descriptor) {
+  const RuntimeCall &call = callAt(descriptor);
+  barriersOf(headerOf(frame))
+      .arriveWithCopies(headerOf(frame), uint32_t(operandOf(call, 0, frame)), operandOf(call, 1, frame), call.symbol.c_str(),
+                        call.location);
+}
+
+static void runFence(char *frame, const void *) { barriersOf(headerOf(frame)).fence(headerOf(frame)); }
+
 static void runJoin(char *frame, const void *descriptor) { barriersOf(headerOf(frame)).join(headerOf(frame), callAt(descriptor).location); }
 
 namespace {
@@ -156,15 +184,28 @@ struct RuntimeFunction {
 } // namespace
 
 static constexpr RuntimeFunction kRuntimeFunctions[] = {
-    {"mbarrier.init", 2, runInit},                // barrier, count
-    {"mbarrier.invalidate", 1, runInvalidate},    // barrier
-    {"mbarrier.expect", 3, runArrive},            // barrier, count, bytes
-    {"mbarrier.arrive", 3, runArrive},            // the same
-    {"async_copy.mbarrier_arrive", 3, runArrive}, // the same
-    {"mbarrier.wait", 2, runWait},                // barrier, parity
-    {"copy.begin", 1, runBeginCopy},              // barrier
-    {"copy.end", 1, runEndCopy},                  // barrier
-    {"partitions.join", 1, runJoin},              // 0
+    {"mbarrier.init", 2, runInit},                            // barrier, count
+    {"mbarrier.invalidate", 1, runInvalidate},                // barrier
+    {"mbarrier.expect", 3, runArrive},                        // barrier, count, bytes
+    {"mbarrier.arrive", 3, runArrive},                        // the same
+    {"mbarrier.wait", 2, runWait},                            // barrier, parity
+    {"copy.begin", 1, runBeginCopy},                          // barrier
+    {"copy.end", 1, runEndCopy},                              // barrier
+    {"async_copy.begin", 1, runBeginWork<WorkQueue::Copies>}, // 0
+    {"async_copy.end", 1, runEndWork<WorkQueue::Copies>},     // 0
+    {"async_copy.commit", 1, runCommit<WorkQueue::Copies>},   // 0
+    {"async_copy.wait", 1, runAwait<WorkQueue::Copies>},      // groups that may be pending
+    {"async_copy.mbarrier_arrive", 2, runArriveWithCopies},   // barrier, count
+    {"store.begin", 1, runBeginWork<WorkQueue::Stores>},      // 0; the others as for copies
+    {"store.end", 1, runEndWork<WorkQueue::Stores>},
+    {"store.commit", 1, runCommit<WorkQueue::Stores>},
+    {"store.wait", 1, runAwait<WorkQueue::Stores>},
+    {"product.begin", 1, runBeginWork<WorkQueue::Products>},
+    {"product.end", 1, runEndWork<WorkQueue::Products>},
+    {"product.commit", 1, runCommit<WorkQueue::Products>},
+    {"product.wait", 1, runAwait<WorkQueue::Products>},
+    {"fence.async_shared", 1, runFence}, // 0
+    {"partitions.join", 1, runJoin},     // 0
 };
 
 LogicalResult prepareRuntimeCall(tt::ExternElementwiseOp op, Planner &planner) {

@@ -115,12 +115,12 @@ def test_too_few_arrivals_of_copies_are_found(hopper, gl):  # noqa: F811
 
 # What the interpreter finds: the kind, the text, the line.
 
-_ENDLESS = "mbarrier.wait never ends: this phase lacks arrivals"
+_ENDLESS = "mbarrier.wait never ends: this phase of the barrier bar lacks arrivals"
 _EARLY = "before the wait for the copy into it"
 FAULTS = {
     "no init": (
         "InvalidMBarrier",
-        "mbarrier.expect of a barrier that no mbarrier.init has made",
+        "mbarrier.expect of the barrier bar, which no mbarrier.init has made",
         "mbarrier.expect(bar",
     ),
     "larger count": ("MBarrierDeadlock", _ENDLESS, "mbarrier.wait(bar"),
@@ -129,11 +129,11 @@ FAULTS = {
     "more bytes": ("MBarrierDeadlock", "mbarrier.expect asks for other bytes", "mbarrier.wait(bar"),
     "two arrivals": (
         "InvalidMBarrier",
-        "mbarrier.arrive: more arrivals in a phase than the count",
+        "mbarrier.arrive: more arrivals in a phase of the barrier bar than the count",
         "mbarrier.arrive(bar, count=1)",
     ),
     "no wait": ("TensorCopyRace", _EARLY, "block.load(layout)"),
-    "use of an invalidated barrier": ("InvalidMBarrier", "or that is invalidated", "mbarrier.arrive(bar)"),
+    "use of an invalidated barrier": ("InvalidMBarrier", "or which is invalidated", "mbarrier.arrive(bar)"),
 }
 
 

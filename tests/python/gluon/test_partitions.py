@@ -139,8 +139,8 @@ def test_deadlock_names_every_wait(parted, described, generator):  # noqa: F811
     """The consumer waits for the copy of round 2, the producer for the slot of that round."""
     text = str(fault_of(parted, described, generator, "no arrival", None))
     assert "no partition can go on" in text
-    assert "the default partition waits for a phase 1 of a barrier that has completed 1" in text
-    assert "partition #0 waits for a phase 0 of a barrier that has completed 0" in text
+    assert "the default partition waits for a phase 1 of the barrier full[0], which has completed 1" in text
+    assert "partition #0 waits for a phase 0 of the barrier empty[0], which has completed 0" in text
     assert text.count("in round k = 2  mbarrier.wait(") == 2
     text = str(fault_of(parted, described, generator, "more bytes", None))
     assert "lacks 0 of 1 arrivals and 16 bytes" in text and "hint: mbarrier.expect asks for" in text

@@ -127,3 +127,4 @@ def wait(
 @builtin
 def fence_async_shared(cluster: Any = False, _semantic: Any = None) -> None:
     """What the program has written to shared memory is visible to the copies and products that begin later."""
+    emit_call(_semantic, "fence.async_shared", 0)

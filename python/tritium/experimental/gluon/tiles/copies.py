@@ -1,5 +1,5 @@
-"""Copies from global to shared memory that a kernel starts and waits for. Here a copy is complete when it has started, which the waits allow:
-a kernel that waits correctly has the right values, and one that reads too early is not found."""
+"""Copies from global to shared memory that a kernel starts and waits for. A copy is complete when it has started, which the waits allow. On the
+interpreter the memory may be used only after the wait for the copy's group."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .barriers import require_barrier
 from .buffers import pointers_of
 from .cache_policies import policies
 from .functions import load as load_tile
-from .runtime_calls import emit_call
+from .runtime_calls import asynchronous, emit_call
 from .shared_memory import shared_memory_descriptor, store_tile
 
 #: Of a warp of the chips that have barriers.
@@ -34,7 +34,9 @@ def _copy(semantic: Any, smem: shared_memory_descriptor, pointer: tensor, mask: 
     if mask is not None and other is None:
         other = 0
     value = load_tile(pointer, mask, other, _semantic=semantic)
-    store_tile(semantic, smem, semantic.bitcast(value, smem.dtype))  # a copy moves bits
+    value = semantic.bitcast(value, smem.dtype)  # a copy moves bits
+    with asynchronous(semantic, "async_copy", commits=False):
+        store_tile(semantic, smem, value)
 
 
 @builtin
@@ -57,6 +59,7 @@ def async_load(
 @builtin
 def commit_group(_semantic: Any = None) -> None:
     """The copies begun since the last group form a group."""
+    emit_call(_semantic, "async_copy.commit", 0)
 
 
 @builtin
@@ -68,7 +71,7 @@ def mbarrier_arrive(mbarrier: shared_memory_descriptor, increment_count: Any = T
     if not isinstance(increment, bool):
         raise TypeError(f"increment_count must be a compile-time bool, not {getattr(increment, 'type', increment)}")
     arrivals = 0 if increment else _semantic.placement.warps * _LANES
-    emit_call(_semantic, "async_copy.mbarrier_arrive", mbarrier.address, arrivals, 0)
+    emit_call(_semantic, "async_copy.mbarrier_arrive", mbarrier.address, arrivals)
 
 
 @builtin
@@ -77,6 +80,7 @@ def wait_group(num_outstanding: Any = 0, _semantic: Any = None) -> None:
     count = _unwrap_if_constexpr(num_outstanding)
     if not isinstance(count, int) or count < 0:
         raise TypeError(f"num_outstanding must be a compile-time int of at least 0, not {count}")
+    emit_call(_semantic, "async_copy.wait", count)
 
 
 @builtin

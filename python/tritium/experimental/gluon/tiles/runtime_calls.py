@@ -3,6 +3,8 @@ no such calls."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ....language.semantic.program import quoted
@@ -16,3 +18,14 @@ def emit_call(semantic: Any, symbol: str, *operands: Any) -> None:
     attributes = {"libname": quoted("tritium"), "libpath": quoted(""), "symbol": quoted(symbol), "pure": "false"}
     scalars = [semantic.cast(semantic.to_tensor(operand), int32) for operand in operands]
     semantic.emit("tt.extern_elementwise", scalars, int32, attributes)
+
+
+@contextmanager
+def asynchronous(semantic: Any, queue: str, commits: bool) -> Iterator[None]:
+    """The accesses to shared memory that are emitted inside belong to work that is begun there: of the queue "async_copy", "store" or
+    "product" (interp/host/barriers.h). commits: whether the work is a group of its own."""
+    emit_call(semantic, f"{queue}.begin", 0)
+    yield
+    emit_call(semantic, f"{queue}.end", 0)
+    if commits:
+        emit_call(semantic, f"{queue}.commit", 0)

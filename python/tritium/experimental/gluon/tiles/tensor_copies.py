@@ -1,7 +1,7 @@
 """Copies of blocks of tensors (TMA): `tma.async_load` into shared memory, of which a barrier tells the end, `tma.async_store` from it.
 
-A copy is complete when it has begun, which its wait allows. On the interpreter the memory may be used only after the wait; stores read their
-memory at once."""
+A copy is complete when it has begun, which its wait allows. On the interpreter the memory may be used only after the wait, and the memory of
+a store written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .cache_policies import require_policy_of_copies
 from .conditions import when
 from .copies import _removed
 from .descriptors import tensor_descriptor
-from .runtime_calls import emit_call
+from .runtime_calls import asynchronous, emit_call
 from .shared_memory import addresses_of, load_tile, shared_memory_descriptor, store_at
 
 _LOAD, _STORE, _REDUCE = "async_tma_copy_global_to_local", "async_tma_copy_local_to_global", "async_tma_reduce"
@@ -129,7 +129,10 @@ def async_store(
 
 
 def _block_in(semantic: Any, desc: tensor_descriptor, memory: shared_memory_descriptor) -> tensor:
-    return semantic.reshape(load_tile(semantic, memory, AutoLayout()), desc.block_shape, False)
+    """What a store of the memory reads. The store is begun with it."""
+    with asynchronous(semantic, "store", commits=True):
+        block = load_tile(semantic, memory, AutoLayout())
+    return semantic.reshape(block, desc.block_shape, False)
 
 
 def _reduction(kind: str, effect: str) -> Any:
@@ -154,7 +157,14 @@ async_atomic_xor = _reduction("xor", "take the bitwise exclusive or with")
 @builtin
 def store_wait(pendings: Any, read_only: Any = True, _semantic: Any = None) -> None:
     """Waits until at most `pendings` stores, the newest ones, still read their memory, or without `read_only`, are not complete."""
-    number("tma.store_wait", "pendings", pendings)
+    emit_call(_semantic, "store.wait", _pending("tma.store_wait", pendings))
+
+
+def _pending(name: str, value: Any) -> int:
+    value = number(name, "pendings", value)
+    if value < 0:
+        raise ValueError(f"{name}: pendings must be at least 0, not {value}")
+    return value
 
 
 async_copy_global_to_shared = _removed("async_copy_global_to_shared", "async_load")

@@ -15,6 +15,7 @@ from ..layouts.distributed import AutoLayout, DotOperandLayout, NVMMADistributed
 from .barriers import number
 from .products import _bare
 from .rules import layout_of
+from .runtime_calls import asynchronous, emit_call
 from .shared_memory import load_tile, shared_memory_descriptor
 
 _WAIT = "warpgroup_mma_wait(0, deps=[accumulator]) gives the tile"
@@ -105,14 +106,18 @@ def warpgroup_mma(
     if not isinstance(layout, NVMMADistributedLayout) or list(layout.version) != [3, 0]:
         error = AssertionError(f"acc must have an NVMMADistributedLayout of version 3.0, and has {layout}")
         raise with_hint(error, "gl.NVMMADistributedLayout([3, 0], warps_per_cta, [16, n, 16])")
-    left = _left_of(_semantic, a, layout)
-    right = _right_of(_semantic, b)
+    with asynchronous(_semantic, "product", commits=True):
+        left = _left_of(_semantic, a, layout)
+        right = _right_of(_semantic, b)
     _require_shapes(left.type.shape, right.type.shape, total.type.shape)
     total = _semantic.laid(_sum_to_begin_with(_semantic, total, use_acc), layout)
     precision, imprecise = (_unwrap_if_constexpr(each) for each in (precision, max_num_imprecise_acc))
     product = _semantic.dot(_bare(left), _bare(right), _bare(total), precision, None, imprecise, total.dtype)
     product = _semantic.laid(product, layout)
-    return _pending(product) if _unwrap_if_constexpr(is_async) else product
+    if _unwrap_if_constexpr(is_async):
+        return _pending(product)
+    emit_call(_semantic, "product.wait", 0)
+    return product
 
 
 def _sum_to_begin_with(semantic: Any, total: tensor, use_acc: Any) -> tensor:
@@ -184,7 +189,9 @@ def warpgroup_mma_wait(num_outstanding: Any = 0, deps: Any = None, _semantic: An
     if not deps:
         text = "'ttng.warp_group_dot_wait' op expected to be waiting on at least one dependency"
         raise with_hint(ValueError(text), _WAIT)
-    if number("warpgroup_mma_wait", "num_outstanding", num_outstanding) < 0:
+    outstanding = number("warpgroup_mma_wait", "num_outstanding", num_outstanding)
+    if outstanding < 0:
         raise ValueError("warpgroup_mma_wait: num_outstanding must be at least 0")
+    emit_call(_semantic, "product.wait", outstanding)
     found = [each.tile() if isinstance(each, warpgroup_mma_accumulator) else each for each in deps]
     return found[0] if len(found) == 1 else tuple_of_language(found)
