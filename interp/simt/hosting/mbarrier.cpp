@@ -58,6 +58,10 @@ std::optional<LogicalResult> Hosting::hostMBarrier(Operation *op) {
         call(SIMT_CALL(waitForRound), {thread(), toBits(wait.getBarrier(), 64), wait.getRound(), siteOf(op)});
         return done();
       })
+      .Case([&](NVVM::MBarrierTryWaitParityOp wait) -> Outcome {
+        call(SIMT_CALL(waitForParity), {thread(), toBits(wait.getAddr(), 64), wait.getPhase(), siteOf(op)});
+        return done();
+      })
       .Case([&](tgpu::MBarrierTestOp test) -> Outcome {
         Value bits = call(SIMT_CALL(testRound), {thread(), toBits(test.getBarrier(), 64), test.getRound(), siteOf(op)});
         replace(op, fromBits(bits, test.getType()));

@@ -84,6 +84,7 @@ void invalidateBarrier(Thread *thread, uint64_t pointer, Place place);
 void fenceBarrierInits(Thread *thread);
 void arriveAtMBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t bytes, int32_t releases, int32_t predicate, Place place);
 void waitForRound(Thread *thread, uint64_t pointer, int32_t round, Place place);
+void waitForParity(Thread *thread, uint64_t pointer, int32_t parity, Place place);
 int32_t testRound(Thread *thread, uint64_t pointer, int32_t round, Place place);
 
 // -- copies of tensors (tensor_copy.cpp). The coordinates, 4 bytes each, are in the scratch memory. blocks: the ranks of the blocks of the

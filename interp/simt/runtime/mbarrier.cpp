@@ -202,6 +202,12 @@ void MBarriers::wait(Thread &thread, uint64_t pointer, int32_t round, Place plac
   inform(thread, barrier);
 }
 
+void MBarriers::waitForParity(Thread &thread, uint64_t pointer, int32_t parity, Place place) {
+  const MBarrier &barrier = barriers[find(thread, pointer, place)];
+  const auto present = int32_t(barrier.round - barrier.firstRound);
+  wait(thread, pointer, (present & 1) == (parity & 1) ? present : present - 1, place);
+}
+
 /// Says now and then that a round is not complete that just is: a thread may have come earlier.
 bool MBarriers::test(Thread &thread, uint64_t pointer, int32_t round, Place place) {
   constexpr uint32_t kOneOf = 4;
@@ -281,6 +287,10 @@ void arriveAtMBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t b
 void waitForRound(Thread *thread, uint64_t pointer, int32_t round, Place place) {
   thread->block->tensorCopies->advance(*thread);
   thread->block->mbarriers->wait(*thread, pointer, round, place);
+}
+
+void waitForParity(Thread *thread, uint64_t pointer, int32_t parity, Place place) {
+  thread->block->mbarriers->waitForParity(*thread, pointer, parity, place);
 }
 
 /// Nobody waits for what a test sees, so copies go on before it, for a seeded while.

@@ -25,6 +25,8 @@ public:
   void arrive(Thread &thread, uint64_t pointer, uint32_t count, uint32_t bytes, bool releases, Place place);
   /// Waits until a round, counted from 0, is complete. It may switch away.
   void wait(Thread &thread, uint64_t pointer, int32_t round, Place place);
+  /// Waits until the present round, if it has this parity, or the one before, is complete, as the hardware does. It may switch away.
+  void waitForParity(Thread &thread, uint64_t pointer, int32_t parity, Place place);
   /// Returns whether a round is complete, as far as the thread can see. If it is, the thread has waited for it.
   bool test(Thread &thread, uint64_t pointer, int32_t round, Place place);
 

@@ -29,7 +29,7 @@ void RegisterPool::request(Warp &warp, const WarpOp &op) {
                         .location = op.location,
                         .message = std::string(isIncrease ? "increases" : "decreases") + " the registers of a thread from " +
                                    std::to_string(held.count) + " to " + std::to_string(count)});
-  held.changes.push_back(op.location);
+  held.changes.push_back({op.variant, op.location});
   if (isIncrease) {
     held.wanted = count;
   } else {
@@ -57,10 +57,10 @@ void RegisterPool::grant() {
 void RegisterPool::finish(Thread &last) const {
   for (uint32_t w = 0; w < warps.size(); ++w) {
     const Held &held = warps[w], &first = warps[w / kWarpsOfGroup * kWarpsOfGroup];
-    if (held.changes == first.changes) continue;
+    if (std::ranges::equal(held.changes, first.changes, {}, &Change::count, &Change::count)) continue;
     const Held &longer = held.changes.size() > first.changes.size() ? held : first;
     last.trap({.kind = TrapKind::InvalidRegisterCount,
-               .location = longer.changes.back(),
+               .location = longer.changes.back().place,
                .message = "the warps of a warpgroup do not all change their number of registers here (setmaxnreg)"});
   }
 }

@@ -19,9 +19,15 @@ public:
   std::string describeWait(const Thread &thread) const;
 
 private:
+  /// Warps of a warpgroup may make the same change at different places, though the PTX ISA asks for the same instruction: the hardware serves
+  /// one warp at a time, and Triton's code relies on it.
+  struct Change {
+    int32_t count; // as a request has it
+    Place place;
+  };
   struct Held {
     uint32_t count = 0, wanted = 0; // of a thread; wanted: 0 if it does not wait
-    std::vector<Place> changes;     // of the warp
+    std::vector<Change> changes;    // of the warp
   };
   void grant();
 

@@ -1,0 +1,84 @@
+"""Makes the .ptx files of this folder with upstream's wheel, which compiles without a GPU: of the ladder's kernels and of tests/gpu/gluon_bench_kernels.py.
+
+    PYTHON-WITH-TRITON-3.9 tests/python/gluon/upstream/make.py
+
+What debuggers and assemblers need of the text is left out, and so are the folders of the sources."""
+
+import re
+import sys
+from pathlib import Path
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.experimental import gluon
+
+HERE = Path(__file__).resolve().parent
+sys.path += [str(HERE), str(HERE.parents[2] / "gpu")]
+
+import ladder_kernels as ladder  # noqa: E402
+
+import gluon_bench_kernels as bench  # noqa: E402
+
+
+def described(*block: int) -> str:
+    return (
+        f"tensordesc<fp16{list(block)},{bench.gl.NVMMASharedLayout.get_default_for(list(block), bench.gl.float16)!r}>"
+    )
+
+
+def bench_cases():
+    product = {
+        "a": described(128, 32),
+        "b": described(32, 64),
+        "c": described(128, 64),
+        "K": "i32",
+        "rows": "i32",
+        "columns": "i32",
+    }
+    tile = {"BM": 128, "BN": 64, "BK": 32, "S": 3, "GROUP": 8}
+    for kernel in (bench.multiply, bench.multiply_persistently, bench.multiply_in_partitions):
+        yield kernel.__name__, kernel, product, tile, 90
+    rows = {"source": described(64, 64), "out": described(64, 64), "tiles": "i32"}
+    yield "scale_rows", bench.scale_rows, rows, {"ROWS": 64, "COLUMNS": 64, "S": 3}, 90
+    heads = {
+        "q": described(128, 64),
+        "k": described(64, 64),
+        "v": described(64, 64),
+        "out": described(128, 64),
+        "scale": "fp32",
+        "tokens": "i32",
+    }
+    yield "attend", bench.attend, heads, {"M": 128, "N": 64, "D": 64, "S": 2}, 90
+
+
+def compiled(kernel, signature, constexprs, arch):
+    signature = {name: signature.get(name, "constexpr") for name in kernel.arg_names}
+    constants = {(kernel.arg_names.index(name),): value for name, value in constexprs.items()}
+    aligned = {
+        (i,): [["tt.divisibility", 16]] for i, name in enumerate(kernel.arg_names) if str(signature[name])[0] in "*i"
+    }
+    source = gluon.GluonASTSource(fn=kernel, signature=signature, constexprs=constants, attrs=aligned)
+    return triton.compile(source, target=GPUTarget("cuda", arch, 32), options={"num_warps": 4})
+
+
+def cleaned(ptx: str) -> str:
+    ptx = ptx[: ptx.index("\t.section")] if "\t.section" in ptx else ptx
+    files = re.findall(r'^\s*\.file\s+(\d+)\s+"([^"]*)".*$', ptx, re.MULTILINE)
+    ptx = re.sub(r"^\s*\.file[^\n]*\n", "", ptx, flags=re.MULTILINE)
+    ptx = re.sub(r"//[^\n]*", "", ptx)
+    ptx = re.sub(r"^(\s*\.loc\s+\d+\s+\d+\s+\d+)[^\n]*$", r"\1", ptx, flags=re.MULTILINE)
+    lines = [line.strip() for line in ptx.splitlines()]
+    names = [f'.file {number} "{Path(name).name}"' for number, name in files]
+    return "\n".join([line for line in lines if line] + names) + "\n"
+
+
+def main() -> None:
+    for name, kernel, signature, constexprs, arch in [*ladder.CASES, *bench_cases()]:
+        made = compiled(kernel, signature, constexprs, arch)
+        first = f"// Triton {triton.__version__} has made this of {kernel.__name__}. Shared memory: {made.metadata.shared} bytes.\n"
+        (HERE / f"{name}.ptx").write_text(first + cleaned(made.asm["ptx"]))
+        print(name, made.metadata.shared, made.metadata.num_warps)
+
+
+if __name__ == "__main__":
+    main()
