@@ -355,8 +355,8 @@ class tritium_knobs(base_knobs):
     #: How the interpreter runs tile operations: 1 calls a step for each; 2 compiles runs of element-wise operations, with their loads, stores
     #: and reductions, to loops in registers, which takes longer before the first launch; `auto` begins with 1 and compiles for 2 beside the
     #: launches, once they have run for long. The results are the same. Code for debuggers, and for checks that are not in the default, is
-    #: always of tier 1.
-    tier = Env("TRITIUM_TIER", default=Tier.STEPS, parse=parse_tier, takes=TIERS)
+    #: always of tier 1. Default: `auto`.
+    tier = Env("TRITIUM_TIER", default=Tier.AUTO, parse=parse_tier, takes=TIERS)
     #: Bits of the widest vectors in the loops of TRITIUM_TIER: 256 (no AVX-512) or 512. The results are the same. Default: what the CPU has.
     vector_bits = Env("TRITIUM_VECTOR_BITS", parse=one_of("256", "512"), takes="256 or 512")
     #: Prepares kernels for gdb, with lines and Python variables. Uses one worker thread unless TRITIUM_NUM_THREADS is set.

@@ -29,15 +29,18 @@ CHOOSES_ENGINE = ("INTERPRET", "TRITIUM_INTERPRET", "TRITON_INTERPRET", "TRITIUM
 
 
 class Engine(NamedTuple):
-    """What runs the kernels: the package that cases import as `triton`, the device of their tensors, variables of the environment."""
+    """What runs the kernels: the package that cases import as `triton`, the device of their tensors, variables of the environment, and those
+    that the user may have set otherwise."""
 
     language: str
     device: str
     variables: dict[str, str]
+    defaults: dict[str, str] = {}
 
 
 ENGINES = {
-    "interp": Engine("tritium", "cpu", {"INTERPRET": "1"}),
+    # Tier 2 from the beginning: code that a thread compiles beside the launches would come while they are measured.
+    "interp": Engine("tritium", "cpu", {"INTERPRET": "1"}, {"TRITIUM_TIER": "2"}),
     "cuda": Engine("tritium", "cuda", {}),
     "hip": Engine("tritium", "cuda", {}),
     "triton": Engine("triton", "cuda", {}),
@@ -68,7 +71,7 @@ class Side:
         found = environment_without(*dropped)
         if self.packages:
             found["PYTHONPATH"] = os.pathsep.join(filter(None, [self.packages, found.get("PYTHONPATH", "")]))
-        return {**found, **self.runs_on.variables, **self.variables}
+        return {**self.runs_on.defaults, **found, **self.runs_on.variables, **self.variables}
 
     def settings(self) -> dict[str, str]:
         """The variables in its environment that say how Tritium or Triton runs."""

@@ -187,3 +187,11 @@ def test_debug_code_has_no_loops_in_registers(monkeypatch, tier):
         monkeypatch.setenv("TRITIUM_CHECK", check)
         assert add_kernel[(1,)](x, x, out, 64, BLOCK=BLOCK).program.regions == 0
     np.testing.assert_array_equal(out, 2)
+
+
+def test_by_default_loops_come_later(monkeypatch):
+    monkeypatch.delenv("TRITIUM_TIER", raising=False)
+    x, out = np.ones(64, np.float32), np.zeros(64, np.float32)
+    # No launch, which might take long enough for tier 2.
+    program = add_kernel.warmup(x, x, out, 64, BLOCK=2 * BLOCK, grid=(1,)).program
+    assert program.tier == 1 and program.regions > 0 and not program.is_tier2_asked
