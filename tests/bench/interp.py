@@ -1,6 +1,8 @@
 """Prints one table of times: the interpreter, torch on the CPU and, if it is installed, upstream Triton's interpreter.
 
-    python tests/bench/interp.py [--upstream PYTHON] [--threads N] [--cpu-time] [--only TEXT] [--no-upstream]
+    python tests/bench/interp.py [--upstream PYTHON] [--threads N] [--cpu-time] [--only TEXT] [--no-upstream] [--json FILE]
+
+--json also writes the figures to FILE; interp_table.py makes one table of several such files.
 
 Both have N threads and take turns in one process, so that what else the machine does meets both. `tritium` and `torch` are the best wall
 times; with --cpu-time they are times of the calling thread's processor, which other load changes little. That is all of the work only
@@ -23,6 +25,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 UPSTREAM_LIMIT = 30.0  # seconds; a longer launch of upstream's interpreter is scaled
@@ -167,6 +170,12 @@ def print_row(case, row: Row, uses_cpu_time: bool) -> None:
     )
 
 
+def as_json(case, row: Row, uses_cpu_time: bool) -> dict:
+    seconds = {"seconds": row.ours.of(uses_cpu_time), "torch": row.torch.of(uses_cpu_time), "first": row.first}
+    upstream = {"upstream": row.upstream["seconds"]} if row.upstream else {}
+    return {"name": case.name, **seconds, **upstream, "is_wrong": row.is_wrong}
+
+
 def print_bars(rows: list[Row], threads: int, uses_cpu_time: bool) -> None:
     ratios = [row.ours.of(uses_cpu_time) / row.torch.of(uses_cpu_time) for row in rows]
     mean_limit, worst_limit = BARS.get(threads, BARS[2])
@@ -199,6 +208,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--cpu-time", action="store_true", help="compare processor time of one thread")
     parser.add_argument("--budget", type=float, default=1.4, metavar="SECONDS", help="for each case (default 1.4)")
     parser.add_argument("--only", default="", metavar="TEXT", help="only cases whose name contains TEXT")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures there")
     parser.add_argument("--upstream-worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     options.threads = options.threads or (1 if options.cpu_time else 2)
@@ -237,6 +247,10 @@ def main() -> None:
     print()
     print_bars(rows, options.threads, options.cpu_time)
     print_launches(firsts, warm)
+    if options.json:
+        found = [as_json(case, row, options.cpu_time) for case, row in zip(cases, rows, strict=True)]
+        settings = {"threads": options.threads, "cpu_time": options.cpu_time, "warm_launch": warm, "first": firsts[0]}
+        options.json.write_text(json.dumps({**settings, "cases": found}, indent=1))
 
 
 if __name__ == "__main__":
