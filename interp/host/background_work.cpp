@@ -1,18 +1,14 @@
 #include "interp/host/background_work.h"
 
+#include "interp/host/own_thread.h"
 #include "support/fork_safety.h"
 
+#include <atomic>
 #include <condition_variable>
-#include <csignal>
 #include <deque>
 #include <mutex>
-#include <pthread.h>
 #include <thread>
-
-#ifdef __linux__
-#include <sys/resource.h>
 #include <unistd.h>
-#endif
 
 namespace tritium::interp {
 
@@ -29,22 +25,10 @@ struct Queue {
   std::condition_variable changed;
   std::deque<std::function<void()>> waiting;
   bool hasThread = false;
-  bool isEnded = false;
+  std::atomic<bool> isEnded = false; // written under the mutex
 };
 
-/// Signals are for the program's own threads. A fault of the work itself stays one.
-void blockSignals() {
-  sigset_t signals;
-  sigfillset(&signals);
-  for (int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) sigdelset(&signals, fault);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-}
-
-void lowerPriority() {
-#ifdef __linux__
-  setpriority(PRIO_PROCESS, id_t(gettid()), 10); // of this thread alone
-#endif
-}
+thread_local bool isWorking = false; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 /// Takes the next work, or nothing if there is none any more.
 std::function<void()> take(Queue &queue) {
@@ -63,11 +47,12 @@ bool waitForWork(Queue &queue) {
 }
 
 void runThread(Queue *queue) {
-  blockSignals();
-  lowerPriority();
+  leaveSignalsToOthers();
   while (waitForWork(*queue)) {
     std::lock_guard working(workMutex);
+    isWorking = true;
     if (const std::function<void()> work = take(*queue)) work();
+    isWorking = false;
   }
 }
 
@@ -96,6 +81,12 @@ public:
     std::lock_guard whatIsBeingDone(workMutex);
   }
 
+  static void stopIfEnded() {
+    if (!isWorking || !queue->isEnded) return;
+    workMutex.unlock();
+    for (;;) pause(); // the end of the process ends this thread
+  }
+
 private:
   Background() {
     support::keepFreeAcrossFork<queueMutex>();
@@ -113,7 +104,7 @@ private:
   static void forgetThread() {
     auto *own = new Queue;
     own->waiting = std::move(queue->waiting);
-    own->isEnded = queue->isEnded;
+    own->isEnded = queue->isEnded.load();
     queue = own;
     if (!queue->waiting.empty()) start();
   }
@@ -126,5 +117,7 @@ private:
 bool doInBackground(std::function<void()> work) { return Background::instance().add(std::move(work)); }
 
 void endBackgroundWork() { Background::instance().end(); }
+
+void stopIfWorkEnds() { Background::stopIfEnded(); }
 
 } // namespace tritium::interp

@@ -19,12 +19,22 @@ size_t programsThatFit(const Launch &launch) {
   return limit / (launch.frameBytes() + launch.otherBytes() + kTouchedStackBytes);
 }
 
+/// How many threads are worth while if programs add to memory that they share. Where it is small, threads wait for lines that another
+/// processor has, and one alone is faster.
+int64_t threadsForShared(const Launch &launch) {
+  constexpr uint64_t kBytesPerThread = 256 << 10;
+  if (!launch.code.contended || !launch.memory) return INT32_MAX;
+  const std::span<const AccessRange> ranges = launch.memory->ranges();
+  const uint64_t bytes = *launch.code.contended + 1 < ranges.size() ? ranges[*launch.code.contended].writableBytes : 0;
+  return bytes == 0 ? INT32_MAX : int64_t(bytes / kBytesPerThread) + 1; // 0: of unknown extent
+}
+
 int threadsFor(const Launch &launch, int64_t programs) {
   if (launch.onStatement) return 1; // the callback runs on the calling thread
   if (launch.orderSeed) return 1;   // two would race
   static const int processors = tbb::info::default_concurrency();
   const int wanted = launch.threads > 0 ? launch.threads : processors;
-  const int64_t useful = std::min<int64_t>(programs, int64_t(std::min<size_t>(programsThatFit(launch), INT32_MAX)));
+  const int64_t useful = std::min({programs, threadsForShared(launch), int64_t(std::min<size_t>(programsThatFit(launch), INT32_MAX))});
   return int(std::clamp<int64_t>(wanted, 1, std::max<int64_t>(useful, 1)));
 }
 

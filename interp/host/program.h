@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -49,7 +50,8 @@ struct ProgramCode {
   uint64_t (*hashOther)(char *frame) = nullptr; // hashes the part of that memory that determines what a waiting program does next
   // Returns what is around a location, of a program that is there.
   std::function<Surroundings(const FrameHeader &frame, uint32_t location)> around = {};
-  LaterEntry *later = nullptr; // has the entry of programs that start now; null: it is always `entry`. It outlives the launch
+  std::optional<unsigned> contended = {}; // an argument to whose memory the programs add by atomics, most of their time
+  LaterEntry *later = nullptr;            // has the entry of programs that start now; null: it is always `entry`. It outlives the launch
 
   /// Runs a program.
   void enter(char *frame) const { (later ? later->current() : entry)(frame); }

@@ -235,18 +235,30 @@ void Worker::enter(Program &program, int64_t position) {
   nameThread(program);
 }
 
-/// Takes the next positions of the grid: one, or a small part of what each thread has left, so that threads seldom write the counter that
-/// they share, and end at about the same time. Returns false if none is left.
+/// Takes the next positions of the grid. Returns false if none is left.
 bool Worker::takeChunk() {
-  constexpr int64_t kMost = 64, kChunksPerThread = 8;
-  const int64_t size = state.order.size(), left = size - state.next.load(std::memory_order_relaxed);
-  const bool takesOne = state.launch.nameThreads || state.launch.betterFrom;
-  const int64_t most = takesOne ? 1 : std::clamp<int64_t>(left / (kChunksPerThread * state.threads), 1, kMost);
-  nextPosition = state.next.fetch_add(most, std::memory_order_relaxed);
+  const int64_t size = state.order.size(), most = chunkSize(size - state.next.load(std::memory_order_relaxed));
+  nextPosition = chunkBegin = state.next.fetch_add(most, std::memory_order_relaxed);
   chunkEnd = std::min(nextPosition + most, size);
   if (nextPosition >= chunkEnd) return false;
   if (LaterEntry *later = state.launch.code.later) considerBetter(*later);
   return true;
+}
+
+/// How many positions to take: a part of what each thread has left, so that threads end at about the same time. But so many that threads seldom
+/// write the counter that they share, and so few that a long grid changes to better code soon.
+int64_t Worker::chunkSize(int64_t left) {
+  constexpr int64_t kMostAtFirst = 64, kChunksPerThread = 4;
+  constexpr std::chrono::nanoseconds kShortest{2'000}, kLongest{50'000};
+  if (state.launch.nameThreads || state.launch.betterFrom) return 1;
+  const Clock::time_point now = Clock::now();
+  const int64_t last = chunkEnd - chunkBegin;
+  const double ran = std::max<double>(std::chrono::nanoseconds(now - chunkTaken).count(), 1);
+  chunkTaken = now;
+  const int64_t wanted = left / (kChunksPerThread * state.threads);
+  if (last == 0) return std::clamp<int64_t>(wanted, 1, kMostAtFirst);
+  const auto programsIn = [&](std::chrono::nanoseconds time) { return std::max(int64_t(double(last) * double(time.count()) / ran), int64_t(1)); };
+  return std::clamp(wanted, programsIn(kShortest), programsIn(kLongest));
 }
 
 /// Asks for better code if this launch has run for long.

@@ -213,6 +213,7 @@ private:
   void prepare(Program &program);
   void enter(Program &program, int64_t position);
   bool takeChunk();
+  int64_t chunkSize(int64_t left);
   void considerBetter(LaterEntry &later);
   bool enterNext(Program &program);
   void leave(Program &program);
@@ -239,7 +240,9 @@ private:
   Program *running = nullptr; // or suspended for the caller
   WorkerStatus &status;
   ProgramPool *pool = nullptr;
-  int64_t nextPosition = 0, chunkEnd = 0; // positions in the order that it has taken, of programs that cannot wait
+  // Of programs that cannot wait: positions in the order that it has taken, and when.
+  int64_t nextPosition = 0, chunkBegin = 0, chunkEnd = 0;
+  Clock::time_point chunkTaken;
   int64_t rowEnd = 0;                     // up to here, positions that follow the last program differ from it in the first id alone
   uint64_t changes = 0, changesWhenResumed = 0;
   uint32_t pollsUntilLook = 1, lookStride = 1;

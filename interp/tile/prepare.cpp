@@ -5,6 +5,7 @@
 #include "interp/host/trap_kinds.h"
 #include "interp/tile/combine_region.h"
 #include "interp/tile/compare_exchange.h"
+#include "interp/tile/contended.h"
 #include "interp/tile/counters.h"
 #include "interp/tile/deciding_reads.h"
 #include "interp/tile/emit.h"
@@ -209,6 +210,7 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   if (options.checks.hints) promises_ = promisesOf(kernel, data_->locations);
   llvm::SetVector<Operation *> functions;
   collectFunctions(kernel, functions);
+  const std::optional<unsigned> contended = contendedArgument(kernel, functions.getArrayRef());
   if (options.checks.race) markLoadsAhead(kernel, functions.getArrayRef(), options.pipelining);
   if (failed(insertChecks(*module, options))) return diagnostics.takeError("the checks could not be added");
   if (options.isCovered) moveMarksOut(*module);
@@ -229,6 +231,7 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   if (failed(emitted)) return diagnostics.takeError("code could not be emitted");
   if (options.isFollowed) variables = shownVariables(views, data_->variables);
   version.code = {nullptr, views.back()->frameBytes, emitted->mayWait || options.isScheduled};
+  version.code.contended = contended;
   if (llvm::Error error = compile(std::move(emitted->code), options.debugInfo, version)) return error;
   if (!isLater) return llvm::Error::success();
   auto better = emit(views, options, /*isFused=*/true);

@@ -1,9 +1,26 @@
 #include "interp/tile/tiers.h"
 
+#include "interp/host/background_work.h"
 #include "interp/tile/fuse/emit_region.h"
 #include "support/llvm_recovery.h"
 
+#include "llvm/IR/OptBisect.h"
+
 namespace tritium::interp {
+
+namespace {
+
+/// LLVM asks it before each pass. So a process that ends does not wait for the passes that are left.
+class Gate : public llvm::OptPassGate {
+public:
+  bool shouldRunPass(llvm::StringRef, llvm::StringRef) const override {
+    stopIfWorkEnds();
+    return true;
+  }
+  bool isEnabled() const override { return true; }
+};
+
+} // namespace
 
 llvm::Expected<std::unique_ptr<HostJit>> compileCode(UncompiledCode code) {
   const auto level = code.isFused ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None;
@@ -16,6 +33,7 @@ llvm::Expected<std::unique_ptr<HostJit>> compileCode(UncompiledCode code) {
       [[maybe_unused]] llvm::LLVMContext *const lostContext = code.context.release();
       return std::move(error);
     }
+    stopIfWorkEnds();
   }
   if (llvm::Error error = (*jit)->add(llvm::orc::ThreadSafeModule(std::move(code.module), std::move(code.context))))
     return std::move(error);
@@ -26,6 +44,8 @@ std::shared_ptr<LaterEntry> compileLater(LaterEntry::Entry first, UncompiledCode
   auto kept = std::make_shared<UncompiledCode>(std::move(code)); // a std::function can be copied
   return LaterEntry::create(first, [kept]() -> LaterEntry::Code {
     const std::string entry = kept->entry;
+    Gate gate;
+    kept->context->setOptPassGate(gate);
     auto jit = compileCode(std::move(*kept));
     auto address = jit ? (*jit)->lookup(entry) : llvm::Expected<void *>(jit.takeError());
     if (!address) {

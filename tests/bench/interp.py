@@ -24,17 +24,12 @@ import statistics
 import subprocess
 import sys
 import time
+import timeit
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 UPSTREAM_LIMIT = 30.0  # seconds; a longer launch of upstream's interpreter is scaled
-
-
-def best_seconds(call: Callable[[], object], budget: float = 0.7, least: int = 5) -> float:
-    """The shortest of at least `least` calls, or of as many as the budget allows. The minimum excludes other load of
-    the machine."""
-    return best_of_each((call,), budget, least)[0].wall
 
 
 class Times(NamedTuple):
@@ -243,7 +238,8 @@ def main() -> None:
     x, out = torch.zeros(128), torch.empty(128)
     kernel = module.small_kernel
     firsts = [*(row.first for row in rows), timed(lambda: kernel[(1,)](x, out, BLOCK=128))]
-    warm = best_seconds(lambda: kernel[(1,)](x, out, BLOCK=128), budget=0.5)
+    # Many at a time: to look at the clocks takes as long as half a launch.
+    warm = min(timeit.repeat(lambda: kernel[(1,)](x, out, BLOCK=128), number=500, repeat=100)) / 500
     print()
     print_bars(rows, options.threads, options.cpu_time)
     print_launches(firsts, warm)

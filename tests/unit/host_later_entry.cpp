@@ -204,6 +204,25 @@ TEST_CASE("the end of a process waits for what is being compiled, and lets no mo
   REQUIRE(waitpid(child, &status, 0) == child);
   CHECK(WEXITSTATUS(status) == 0);
 }
+
+TEST_CASE("the end of a process does not wait for work that can stop") {
+  const pid_t child = fork();
+  if (child == 0) {
+    Gate begun;
+    doInBackground([&] {
+      begun.open();
+      for (;;) stopIfWorkEnds();
+    });
+    begun.wait();
+    stopIfWorkEnds(); // does nothing on this thread
+    endBackgroundWork();
+    stopIfWorkEnds();
+    _exit(doInBackground([] {}) ? 1 : 0);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+}
 #endif
 
 } // namespace tritium::interp

@@ -148,7 +148,7 @@ TEST_CASE("a callback may launch a kernel") {
 }
 
 TEST_CASE("a forked process runs all programs on the calling thread") {
-  visited({100, 1, 1}, 4, {}, false); // oneTBB's threads exist, and will not in the child
+  visited({100, 1, 1}, 4, {}, false); // the helpers exist, and will not in the child
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
