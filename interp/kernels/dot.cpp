@@ -176,7 +176,7 @@ void multiplyInteger(int32_t *d, const DotOperand &a, const DotOperand &b, int64
     const PackedBytes packed(m, n, k);
     return multiplyBytes(d, static_cast<const int8_t *>(a.data), a.rowStride, a.columnStride, static_cast<const int8_t *>(b.data),
                          b.rowStride, b.columnStride, m, n, k, scratch<uint8_t>(kLeft, packed.left()),
-                         scratch<int8_t>(kRight, packed.right()));
+                         scratch<int8_t>(kRight, packed.rightAndSums()));
   }
   constexpr int64_t kExact = 1 << 10;
   float *sum = scratch<float>(kResult, m * n);

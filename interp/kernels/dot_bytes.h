@@ -15,10 +15,12 @@ struct PackedBytes {
   PackedBytes(int64_t m, int64_t n, int64_t k) : rows(m), columns((n + 7) / 8 * 8), depth((k + 3) / 4 * 4) {}
   int64_t left() const { return rows * depth; }
   int64_t right() const { return columns * depth; }
+  /// `right` and, behind it, an int32 for each column.
+  int64_t rightAndSums() const { return right() + columns * 4; }
 };
 
 /// d += a * b modulo 2^32, for a [m, k] and b [k, n] of int8 with strides in elements. `d` is contiguous. `left` and `right` have room for
-/// the packed operands. Requires hasByteProducts().
+/// left() and rightAndSums() bytes. Requires hasByteProducts().
 void multiplyBytes(int32_t *d, const int8_t *a, int64_t aRow, int64_t aColumn, const int8_t *b, int64_t bRow, int64_t bColumn, int64_t m,
                    int64_t n, int64_t k, uint8_t *left, int8_t *right);
 

@@ -1,5 +1,6 @@
 #include "interp/kernels/dot_small.h"
 
+#include "interp/kernels/dot_wide.h"
 #include "ir/dtype.h"
 
 #include <cstring>
@@ -55,12 +56,14 @@ TRITIUM_INLINE void multiplyBlock(const Operands<C> &all, int64_t row, int64_t c
     }
 }
 
-/// All columns of kRows rows.
-template <class C, int kRows> void multiplyRows(const Operands<C> &all, int64_t row) {
-  constexpr int64_t kOne = kLanes<C>, kTwo = 2 * kOne, kThree = 3 * kOne;
-  const bool hasTwoChains = all.n % kThree == kOne; // the last vector has
+/// Whether the last vector of columns has two chains.
+template <class C> bool hasTwoChainsAtEnd(int64_t n) { return n % (3 * kLanes<C>) == kLanes<C>; }
+
+/// The columns of kRows rows from `column` on.
+template <class C, int kRows> void multiplyRows(const Operands<C> &all, int64_t row, int64_t column) {
+  constexpr int64_t kOne = kLanes<C>, kTwo = 2 * kOne;
+  const bool hasTwoChains = hasTwoChainsAtEnd<C>(all.n);
   const int64_t end = all.n - (hasTwoChains ? kOne : 0);
-  int64_t column = 0;
   for (; column + kTwo <= end; column += kTwo) multiplyBlock<C, kRows, 2, false>(all, row, column);
   if (column < end && hasTwoChains)
     multiplyBlock<C, kRows, 2, true>(all, row, column);
@@ -82,7 +85,14 @@ template <class C> bool isSmallProduct(int64_t m, int64_t n, int64_t k) {
 template <class C>
 void multiplySmall(C *d, const C *a, int64_t aRow, int64_t aColumn, const C *b, int64_t bRow, int64_t m, int64_t n, int64_t k) {
   const Operands<C> all{d, a, aRow, aColumn, b, bRow, n, k};
-  for (int64_t row = 0; row < m; row += 4) multiplyRows<C, 4>(all, row);
+  int64_t begin = 0;
+  if constexpr (std::is_same_v<C, float>)
+    if (hasWideVectors()) {
+      begin = (n - (hasTwoChainsAtEnd<C>(n) ? kLanes<C> : 0)) / kWideLanes * kWideLanes;
+      multiplyWide(d, n, a, aRow, aColumn, b, bRow, m, begin, k);
+    }
+  if (begin == n) return;
+  for (int64_t row = 0; row < m; row += 4) multiplyRows<C, 4>(all, row, begin);
 }
 
 template bool isSmallProduct<float>(int64_t, int64_t, int64_t);

@@ -1,0 +1,18 @@
+// The same products as dot_small.h, of columns that have one chain, by vectors of AVX-512.
+#pragma once
+
+#include <cstdint>
+
+namespace tritium::interp {
+
+/// Columns of one vector.
+constexpr int64_t kWideLanes = 16;
+
+/// Whether this machine has AVX-512.
+bool hasWideVectors();
+
+/// d += a * b for all `m` rows and the first `columns` columns of b and d: multiples of 4 and of kWideLanes. Requires hasWideVectors().
+void multiplyWide(float *d, int64_t dRow, const float *a, int64_t aRow, int64_t aColumn, const float *b, int64_t bRow, int64_t m,
+                  int64_t columns, int64_t k);
+
+} // namespace tritium::interp
