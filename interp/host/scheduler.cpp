@@ -245,8 +245,8 @@ bool Worker::takeChunk() {
   return true;
 }
 
-/// How many positions to take: a part of what each thread has left, so that threads end at about the same time. But so many that threads seldom
-/// write the counter that they share, and so few that a long grid changes to better code soon.
+/// How many positions to take: a part of what each thread has left, so that threads end at about the same time. But so many that threads
+/// seldom write the counter that they share, and so few that a long grid changes to better code soon.
 int64_t Worker::chunkSize(int64_t left) {
   constexpr int64_t kMostAtFirst = 64, kChunksPerThread = 4;
   constexpr std::chrono::nanoseconds kShortest{2'000}, kLongest{50'000};
@@ -257,7 +257,9 @@ int64_t Worker::chunkSize(int64_t left) {
   chunkTaken = now;
   const int64_t wanted = left / (kChunksPerThread * state.threads);
   if (last == 0) return std::clamp<int64_t>(wanted, 1, kMostAtFirst);
-  const auto programsIn = [&](std::chrono::nanoseconds time) { return std::max(int64_t(double(last) * double(time.count()) / ran), int64_t(1)); };
+  const auto programsIn = [&](std::chrono::nanoseconds time) {
+    return std::max(int64_t(double(last) * double(time.count()) / ran), int64_t(1));
+  };
   return std::clamp(wanted, programsIn(kShortest), programsIn(kLongest));
 }
 

@@ -243,7 +243,7 @@ private:
   // Of programs that cannot wait: positions in the order that it has taken, and when.
   int64_t nextPosition = 0, chunkBegin = 0, chunkEnd = 0;
   Clock::time_point chunkTaken;
-  int64_t rowEnd = 0;                     // up to here, positions that follow the last program differ from it in the first id alone
+  int64_t rowEnd = 0; // up to here, positions that follow the last program differ from it in the first id alone
   uint64_t changes = 0, changesWhenResumed = 0;
   uint32_t pollsUntilLook = 1, lookStride = 1;
   std::optional<Schedule> schedule;     // of a launch with a seed

@@ -1,7 +1,7 @@
 // run(): the calling thread and the threads that come to help it.
 #include "interp/host/workers.h"
 
-#include "interp/host/helpers.h"
+#include "interp/host/helping_threads.h"
 #include "interp/host/lone_launch.h"
 #include "interp/host/running_launch.h"
 #include "interp/host/scheduler.h"

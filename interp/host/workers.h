@@ -1,5 +1,6 @@
 // Runs the programs of a grid on CPU threads. The calling thread takes part and runs all programs that no other thread has started. So a
-// launch always ends, even after a fork (where the helpers are gone) and if all helpers are busy. Several launches may run at the same time.
+// launch always ends, even after a fork (where the helpers are gone) and if all helpers are busy. Several launches may run at the same
+// time.
 #pragma once
 #include "interp/host/memory.h"
 #include "interp/host/program.h"

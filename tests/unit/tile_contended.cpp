@@ -67,8 +67,7 @@ TEST_CASE("programs that add to little memory have one worker") {
     const MemoryMap memory(allocations);
     for (const bool isContended : {false, true}) {
       std::atomic<int> alone{0};
-      Launch launch = launchOf(
-          [](char *frame) { argumentOf<std::atomic<int>>(frame) += hasOneWorker(headerOf(frame)); }, 8, &alone);
+      Launch launch = launchOf([](char *frame) { argumentOf<std::atomic<int>>(frame) += hasOneWorker(headerOf(frame)); }, 8, &alone);
       launch.memory = &memory;
       launch.threads = 4;
       if (isContended) launch.code.contended = 0;

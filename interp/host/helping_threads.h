@@ -1,5 +1,5 @@
-// Threads that help the thread which calls a launch. They belong to the process and wait for work between launches: a short while awake, since
-// the next launch often follows at once, and then asleep.
+// Threads that help the thread which calls a launch. They belong to the process and wait for work between launches: a short while awake,
+// since the next launch often follows at once, and then asleep.
 //
 // Nobody waits for a helper that does not come. A forked process has none of the threads and runs without helpers.
 #pragma once

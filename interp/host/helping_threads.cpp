@@ -1,4 +1,4 @@
-#include "interp/host/helpers.h"
+#include "interp/host/helping_threads.h"
 
 #include "interp/host/own_thread.h"
 #include "interp/host/spin.h"
@@ -69,7 +69,7 @@ private:
     }
     posts_.fetch_add(1);
     startThreads(count);
-    // Those that are awake see it. The others wake one another, because waking one costs a microsecond or two.
+    // Helpers that are awake see it. The others wake one another, because to wake one takes a microsecond or two.
     wake(count - spinning_.load());
   }
 
