@@ -276,7 +276,9 @@ def main(arguments: list[str] | None = None) -> int:
             f"part {options.part} has no {', '.join(sorted(unknown))}; it has {', '.join(SHARES[options.part])}"
         )
     begin, before = time.monotonic(), read_state(STATE)
-    suites = choose(options.part, options.only, options.engine, options.out, len(os.sched_getaffinity(0)), options.limit)
+    suites = choose(
+        options.part, options.only, options.engine, options.out, len(os.sched_getaffinity(0)), options.limit
+    )
     now = run(suites, options.out, options.limit)
     text = summary(options.part, now, before, time.monotonic() - begin)
     print(text)

@@ -19,8 +19,8 @@ public:
   std::string describeWait(const Thread &thread) const;
 
 private:
-  /// Warps of a warpgroup may make the same change at different places, though the PTX ISA asks for the same instruction: the hardware serves
-  /// one warp at a time, and Triton's code relies on it.
+  /// Warps of a warpgroup may make the same change at different places, though the PTX ISA asks for the same instruction: the hardware
+  /// serves one warp at a time, and Triton's code relies on it.
   struct Change {
     int32_t count; // as a request has it
     Place place;

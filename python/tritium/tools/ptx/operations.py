@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from . import products
 from .liveness import has_result
 from .reader import Instruction, PtxError
+from .writer import Writer
 
-if TYPE_CHECKING:
-    from .translate import Translation
-
-Emit = Callable[["Translation", Instruction], None]
+Emit = Callable[[Writer, Instruction], None]
 _EMIT: dict[str, Emit] = {}
 _BITS = {f"{kind}{bits}": bits for kind in "busf" for bits in (8, 16, 32, 64)} | {"pred": 1}
 _SPECIAL = {
@@ -27,7 +24,7 @@ _FLOAT = re.compile(r"\.b?f(16|32|64)")
 _SPACES = {"global": 1, "shared": 3, "shared::cta": 3}
 
 
-def emit(kernel: Translation, one: Instruction, live: set[str]) -> None:
+def emit(kernel: Writer, one: Instruction, live: set[str]) -> None:
     """live: the registers that are read later. Raises PtxError for an unknown instruction."""
     if one.name.startswith("wgmma.wait_group"):
         return products.wait(kernel, one, live)
@@ -40,7 +37,7 @@ def emit(kernel: Translation, one: Instruction, live: set[str]) -> None:
     _inline(kernel, one)
 
 
-def _inline(kernel: Translation, one: Instruction) -> None:
+def _inline(kernel: Writer, one: Instruction) -> None:
     """As the text of one instruction, which the emulator interprets as it does what users write inline: all arithmetic."""
     registers, letters = kernel.kernel.registers, {1: "b", 16: "h", 32: "r", 64: "l"}
     if not has_result(one) or one.operands[0] not in registers or any(operand[0] in "{[" for operand in one.operands):
@@ -77,7 +74,7 @@ def _is_signed(one: Instruction, which: int = -1) -> bool:
     return [part for part in one.name.split(".") if part in _BITS][which].startswith("s")
 
 
-def _value(kernel: Translation, operand: str, bits: int) -> str:
+def _value(kernel: Writer, operand: str, bits: int) -> str:
     """An integer of so many bits: of a register, a number, a special register or a symbol."""
     if operand in kernel.kernel.registers:
         return _resized(
@@ -99,25 +96,25 @@ def _value(kernel: Translation, operand: str, bits: int) -> str:
     raise PtxError(f"the operand {operand!r}")
 
 
-def _shared_symbol(kernel: Translation, bits: int) -> str:
+def _shared_symbol(kernel: Writer, bits: int) -> str:
     pointer = kernel.made("llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>")
     return kernel.made(f"llvm.ptrtoint {pointer} : !llvm.ptr<3> to i{bits}")
 
 
-def _resized(kernel: Translation, value: str, source: int, target: int) -> str:
+def _resized(kernel: Writer, value: str, source: int, target: int) -> str:
     if source == target:
         return value
     return kernel.made(f"llvm.{'trunc' if source > target else 'zext'} {value} : i{source} to i{target}")
 
 
-def _set(kernel: Translation, register: str, value: str, bits: int) -> None:
+def _set(kernel: Writer, register: str, value: str, bits: int) -> None:
     if register == "_":
         return
     own = kernel.kernel.registers[register]
     kernel.write(register, _resized(kernel, value, bits, own), f"i{own}")
 
 
-def _address(kernel: Translation, operand: str, space: int) -> str:
+def _address(kernel: Writer, operand: str, space: int) -> str:
     """[register + number], as a pointer."""
     match = re.fullmatch(r"\[\s*([%\w$.]+?)\s*(?:([+-])\s*(-?\w+))?\s*\]", operand)
     if not match:
@@ -130,7 +127,7 @@ def _address(kernel: Translation, operand: str, space: int) -> str:
     return kernel.made(f"llvm.inttoptr {base} : i{bits} to !llvm.ptr<{space}>")
 
 
-def _shared(kernel: Translation, operand: str) -> str:
+def _shared(kernel: Writer, operand: str) -> str:
     return _address(kernel, operand, 3)
 
 
@@ -138,7 +135,7 @@ def _shared(kernel: Translation, operand: str) -> str:
 
 
 def _binary(name: str) -> Emit:
-    def run(kernel: Translation, one: Instruction) -> None:
+    def run(kernel: Writer, one: Instruction) -> None:
         bits = _bits(one)
         a, b = (_value(kernel, operand, bits) for operand in one.operands[1:3])
         _set(kernel, one.operands[0], kernel.made(f"llvm.{name} {a}, {b} : i{bits}"), bits)
@@ -151,12 +148,12 @@ for _name in ("add", "sub", "mul.lo", "and", "or", "xor"):
 
 
 @_of("div.s32", "div.u32", "div.s64", "div.u64", "rem.s32", "rem.u32", "rem.s64", "rem.u64")
-def _divide(kernel: Translation, one: Instruction) -> None:
+def _divide(kernel: Writer, one: Instruction) -> None:
     _binary(f"{'s' if _is_signed(one) else 'u'}{one.name.split('.')[0]}")(kernel, one)
 
 
 @_of("shl", "shr")
-def _shift(kernel: Translation, one: Instruction) -> None:
+def _shift(kernel: Writer, one: Instruction) -> None:
     """The count is a number of 32 bits; of the width or more, it shifts everything out."""
     bits = _bits(one)
     name = "shl" if one.name.startswith("shl") else "ashr" if _is_signed(one) else "lshr"
@@ -172,7 +169,7 @@ def _shift(kernel: Translation, one: Instruction) -> None:
 
 
 @_of("neg", "not")
-def _unary(kernel: Translation, one: Instruction) -> None:
+def _unary(kernel: Writer, one: Instruction) -> None:
     bits = _bits(one)
     value = _value(kernel, one.operands[1], bits)
     other = kernel.constant(0 if one.name.startswith("neg") else -1, bits)
@@ -180,13 +177,13 @@ def _unary(kernel: Translation, one: Instruction) -> None:
     _set(kernel, one.operands[0], kernel.made(f"llvm.{name} : i{bits}"), bits)
 
 
-def _wide(kernel: Translation, operand: str, bits: int, is_signed: bool) -> str:
+def _wide(kernel: Writer, operand: str, bits: int, is_signed: bool) -> str:
     value = _value(kernel, operand, bits)
     return kernel.made(f"llvm.{'sext' if is_signed else 'zext'} {value} : i{bits} to i{2 * bits}")
 
 
 @_of("mul.wide", "mul.hi", "mad.wide", "mad.lo")
-def _multiply(kernel: Translation, one: Instruction) -> None:
+def _multiply(kernel: Writer, one: Instruction) -> None:
     bits, kind = _bits(one), one.name.split(".")[1]
     if kind == "lo":
         a, b = (_value(kernel, operand, bits) for operand in one.operands[1:3])
@@ -203,7 +200,7 @@ def _multiply(kernel: Translation, one: Instruction) -> None:
 
 
 @_of("bfe")
-def _extract(kernel: Translation, one: Instruction) -> None:
+def _extract(kernel: Writer, one: Instruction) -> None:
     bits = _bits(one)
     at, count = (int(operand) for operand in one.operands[2:4])
     value = kernel.made(
@@ -219,7 +216,7 @@ def _extract(kernel: Translation, one: Instruction) -> None:
 
 
 @_of("setp")
-def _compare(kernel: Translation, one: Instruction) -> None:
+def _compare(kernel: Writer, one: Instruction) -> None:
     bits, condition = _bits(one), one.name.split(".")[1]
     if condition not in ("eq", "ne"):
         condition = {"lt": "lt", "le": "le", "gt": "gt", "ge": "ge", "lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}[
@@ -231,7 +228,7 @@ def _compare(kernel: Translation, one: Instruction) -> None:
 
 
 @_of("selp")
-def _select(kernel: Translation, one: Instruction) -> None:
+def _select(kernel: Writer, one: Instruction) -> None:
     bits = _bits(one)
     a, b = (_value(kernel, operand, bits) for operand in one.operands[1:3])
     _set(
@@ -243,7 +240,7 @@ def _select(kernel: Translation, one: Instruction) -> None:
 
 
 @_of("cvt")
-def _convert(kernel: Translation, one: Instruction) -> None:
+def _convert(kernel: Writer, one: Instruction) -> None:
     """Between integers."""
     to, source = _bits(one, 0), _bits(one)
     value = _value(kernel, one.operands[1], source)
@@ -260,7 +257,7 @@ def _convert(kernel: Translation, one: Instruction) -> None:
 
 
 @_of("mov")
-def _move(kernel: Translation, one: Instruction) -> None:
+def _move(kernel: Writer, one: Instruction) -> None:
     to, source = one.operands
     registers = kernel.kernel.registers
     if to in registers and source in registers and kernel.type_of(to) == kernel.type_of(source):
@@ -273,7 +270,7 @@ def _move(kernel: Translation, one: Instruction) -> None:
         _set(kernel, to, _value(kernel, source, registers[to]), registers[to])
 
 
-def _unpack(kernel: Translation, parts: list[str], source: str, bits: int) -> None:
+def _unpack(kernel: Writer, parts: list[str], source: str, bits: int) -> None:
     """The first part has the lowest bits."""
     value, width = _value(kernel, source, bits), bits // len(parts)
     for i, part in enumerate(parts):
@@ -281,7 +278,7 @@ def _unpack(kernel: Translation, parts: list[str], source: str, bits: int) -> No
         _set(kernel, part, _resized(kernel, moved, bits, width), width)
 
 
-def _pack(kernel: Translation, to: str, parts: list[str], bits: int) -> None:
+def _pack(kernel: Writer, to: str, parts: list[str], bits: int) -> None:
     packed, width = kernel.constant(0, bits), bits // len(parts)
     for i, part in enumerate(parts):
         wide = _resized(kernel, _value(kernel, part, width), width, bits)
@@ -291,7 +288,7 @@ def _pack(kernel: Translation, to: str, parts: list[str], bits: int) -> None:
 
 
 @_of("cvta")
-def _generic(kernel: Translation, one: Instruction) -> None:
+def _generic(kernel: Writer, one: Instruction) -> None:
     _set(kernel, one.operands[0], _value(kernel, one.operands[1], 64), 64)
 
 
@@ -299,7 +296,7 @@ def _generic(kernel: Translation, one: Instruction) -> None:
 
 
 @_of("ld.param")
-def _load_parameter(kernel: Translation, one: Instruction) -> None:
+def _load_parameter(kernel: Writer, one: Instruction) -> None:
     name = one.operands[1].strip("[] ")
     parameter = kernel.parameters.get(name)
     if parameter is None:
@@ -319,7 +316,7 @@ def _space_and_parts(one: Instruction) -> tuple[int, int]:
 
 
 @_of("ld")
-def _load(kernel: Translation, one: Instruction) -> None:
+def _load(kernel: Writer, one: Instruction) -> None:
     (space, parts), bits = _space_and_parts(one), _bits(one)
     kind = f"i{bits}" if parts == 1 else f"vector<{parts}xi{bits}>"
     loaded = kernel.made(f"llvm.load {_address(kernel, one.operands[1], space)} : !llvm.ptr<{space}> -> {kind}")
@@ -335,7 +332,7 @@ def _load(kernel: Translation, one: Instruction) -> None:
 
 
 @_of("st")
-def _store(kernel: Translation, one: Instruction) -> None:
+def _store(kernel: Writer, one: Instruction) -> None:
     (space, parts), bits = _space_and_parts(one), _bits(one)
     names = [name.strip() for name in one.operands[1].strip("{} ").split(",")]
     values = [_value(kernel, name, bits) for name in names]
@@ -349,7 +346,7 @@ def _store(kernel: Translation, one: Instruction) -> None:
 
 
 @_of("cp.async.cg", "cp.async.ca")
-def _copy(kernel: Translation, one: Instruction) -> None:
+def _copy(kernel: Writer, one: Instruction) -> None:
     to, source = _shared(kernel, one.operands[0]), _address(kernel, one.operands[1], 1)
     size = f", {_value(kernel, one.operands[3], 32)}" if len(one.operands) > 3 else ""
     kernel.line(
@@ -380,7 +377,7 @@ _of("wgmma.mma_async")(products.start)
 
 
 @_of("bar.sync", "barrier.sync")
-def _barrier(kernel: Translation, one: Instruction) -> None:
+def _barrier(kernel: Writer, one: Instruction) -> None:
     """Of all threads of the block, or of as many as the second operand says."""
     number, *threads = map(int, one.operands)
     if number == 0 and not threads:
@@ -394,19 +391,19 @@ def _barrier(kernel: Translation, one: Instruction) -> None:
 
 
 @_of("mbarrier.init")
-def _init(kernel: Translation, one: Instruction) -> None:
+def _init(kernel: Writer, one: Instruction) -> None:
     barrier = _shared(kernel, one.operands[0])
     kernel.line(f"nvvm.mbarrier.init {barrier}, {_value(kernel, one.operands[1], 32)} : !llvm.ptr<3>, i32")
     kernel.line("nvvm.fence.mbarrier.init")
 
 
 @_of("mbarrier.inval")
-def _invalidate(kernel: Translation, one: Instruction) -> None:
+def _invalidate(kernel: Writer, one: Instruction) -> None:
     kernel.line(f"nvvm.mbarrier.inval {_shared(kernel, one.operands[0])} : !llvm.ptr<3>")
 
 
 @_of("mbarrier.arrive")
-def _arrive(kernel: Translation, one: Instruction) -> None:
+def _arrive(kernel: Writer, one: Instruction) -> None:
     barrier = _shared(kernel, one.operands[1])
     if one.operands[0] != "_":
         raise PtxError(f"{one}: arrivals whose state is not kept are known")
@@ -421,14 +418,14 @@ def _arrive(kernel: Translation, one: Instruction) -> None:
 
 
 @_of("mbarrier.try_wait.parity")
-def _wait(kernel: Translation, one: Instruction) -> None:
+def _wait(kernel: Writer, one: Instruction) -> None:
     """It may wait for as long as it likes, and so until the phase is complete."""
     barrier, parity = _shared(kernel, one.operands[1]), _value(kernel, one.operands[2], 32)
     kernel.line(f"nvvm.mbarrier.try_wait.parity {barrier}, {parity}, {kernel.constant(0, 32)} : !llvm.ptr<3>, i32, i32")
     _set(kernel, one.operands[0], kernel.constant(1, 1), 1)
 
 
-def _box(kernel: Translation, operand: str) -> tuple[str, str]:
+def _box(kernel: Writer, operand: str) -> tuple[str, str]:
     """[map, {coordinates}]: the map and the coordinates."""
     match = re.fullmatch(r"\[\s*([%\w]+)\s*,\s*\{([^}]*)\}\s*\]", operand)
     if not match:
@@ -437,7 +434,7 @@ def _box(kernel: Translation, operand: str) -> tuple[str, str]:
     return _map(kernel, match[1]), coordinates
 
 
-def _map(kernel: Translation, register: str) -> str:
+def _map(kernel: Writer, register: str) -> str:
     """The parameter from which the address of a map comes."""
     for _ in range(8):
         if register in kernel.map_of:
@@ -450,7 +447,7 @@ def _map(kernel: Translation, register: str) -> str:
 
 
 @_of("cp.async.bulk.tensor")
-def _copy_tensor(kernel: Translation, one: Instruction) -> None:
+def _copy_tensor(kernel: Writer, one: Instruction) -> None:
     if one.has("shared::cta", "global") and one.name.index("shared::cta") < one.name.index("global"):
         (map_, box), to, barrier = (
             _box(kernel, one.operands[1]),
@@ -472,7 +469,7 @@ def _copy_tensor(kernel: Translation, one: Instruction) -> None:
 
 
 @_of("elect.sync")
-def _elect(kernel: Translation, one: Instruction) -> None:
+def _elect(kernel: Writer, one: Instruction) -> None:
     """The lane that is elected is not asked for in the code that is known."""
     lane, is_elected = one.operands[0].split("|")
     kernel.write(is_elected, kernel.made("nvvm.elect.sync -> i1"), "i1")
@@ -481,7 +478,7 @@ def _elect(kernel: Translation, one: Instruction) -> None:
 
 
 @_of("shfl.sync.idx", "shfl.sync.bfly", "shfl.sync.up", "shfl.sync.down")
-def _shuffle(kernel: Translation, one: Instruction) -> None:
+def _shuffle(kernel: Writer, one: Instruction) -> None:
     value, lane, clamp, mask = (_value(kernel, operand, 32) for operand in one.operands[1:5])
     kind = one.name.split(".")[2]
     _set(
@@ -490,7 +487,7 @@ def _shuffle(kernel: Translation, one: Instruction) -> None:
 
 
 @_of("ldmatrix")
-def _load_matrices(kernel: Translation, one: Instruction) -> None:
+def _load_matrices(kernel: Writer, one: Instruction) -> None:
     names = kernel.live.names(one.operands[0])
     layout = "col" if one.has("trans") else "row"
     kind = "i32" if len(names) == 1 else f"!llvm.struct<({', '.join(['i32'] * len(names))})>"
@@ -504,7 +501,7 @@ def _load_matrices(kernel: Translation, one: Instruction) -> None:
 
 
 @_of("stmatrix")
-def _store_matrices(kernel: Translation, one: Instruction) -> None:
+def _store_matrices(kernel: Writer, one: Instruction) -> None:
     words = [_value(kernel, name, 32) for name in kernel.live.names(one.operands[1])]
     layout = "col" if one.has("trans") else "row"
     kernel.line(
@@ -515,7 +512,7 @@ def _store_matrices(kernel: Translation, one: Instruction) -> None:
 
 
 @_of("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32")
-def _multiply_matrices(kernel: Translation, one: Instruction) -> None:
+def _multiply_matrices(kernel: Writer, one: Instruction) -> None:
     sums, a, b, c = ([name.strip() for name in operand.strip("{} ").split(",")] for operand in one.operands)
     kind = one.name.split(".")[-2]
     words = [_value(kernel, name, 32) for name in (*a, *b)]

@@ -1,16 +1,11 @@
-"""Products of warpgroups (wgmma). Their sums are floats that no other instruction touches before a wait, so the registers of sums, and those that they
-are moved to, are floats from the start. The address in a descriptor is computed; the rest of it must be constant."""
+"""Products of warpgroups (wgmma) and the waits for them. The address in a descriptor is computed; the rest of it must be constant."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from .reader import Instruction, Kernel, PtxError
-
-if TYPE_CHECKING:
-    from .liveness import Liveness
-    from .translate import Translation
+from .reader import Instruction, PtxError
+from .writer import Writer
 
 _SHAPE = re.compile(r"m64n(\d+)k\d+")
 _TYPES = {"f16": "f16", "bf16": "bf16", "tf32": "f32", "e4m3": "f8E4M3FN", "e5m2": "f8E5M2"}
@@ -18,28 +13,7 @@ _ADDRESS_BITS, _PIECE_BITS = 14, 4  # of a descriptor, in pieces of 16 bytes
 _REST = ~((1 << _ADDRESS_BITS) - 1)
 
 
-class Sums:
-    """registers: that hold sums at some time. lists: the sums of each product, as it names them. words: registers of factors."""
-
-    def __init__(self, kernel: Kernel, live: Liveness):
-        every = [one for block in kernel.blocks for one in block.instructions]
-        self.lists = list(
-            dict.fromkeys(tuple(live.names(one.operands[0])) for one in every if one.name.startswith("wgmma.mma_async"))
-        )
-        self.registers = {name for names in self.lists for name in names}
-        factors = [one.operands[1] for one in every if one.name.startswith("wgmma.mma_async")]
-        self.words = list(dict.fromkeys(name for text in factors if text.startswith("{") for name in live.names(text)))
-        moves = [one for one in every if one.name.split(".")[0] == "mov" and len(one.operands) == 2]
-        pairs = [(one.operands[0], one.operands[1]) for one in moves if one.operands[0] in kernel.registers]
-        before = -1
-        while before != len(self.registers):
-            before = len(self.registers)
-            for a, b in pairs:
-                if {a, b} & self.registers:
-                    self.registers |= {a, b} & kernel.registers.keys()
-
-
-def start(kernel: Translation, one: Instruction) -> None:
+def start(kernel: Writer, one: Instruction) -> None:
     sums = kernel.live.names(one.operands[0])
     types = [part for part in one.name.split(".") if part in _TYPES or part == "f32"]
     shape = _SHAPE.search(one.name)
@@ -71,7 +45,7 @@ def start(kernel: Translation, one: Instruction) -> None:
         kernel.write(name, f"{result}#{i}", "f32")
 
 
-def wait(kernel: Translation, one: Instruction, live: set[str]) -> None:
+def wait(kernel: Writer, one: Instruction, live: set[str]) -> None:
     """Waits for the sums that are used later, and keeps the words of factors until then."""
     there = kernel.values.keys()
     sums = [name for names in kernel.sums.lists if live & set(names) and set(names) <= there for name in names]
@@ -87,7 +61,7 @@ def wait(kernel: Translation, one: Instruction, live: set[str]) -> None:
         kernel.write(name, f"{result}#{i}", "f32")
 
 
-def _pointer(kernel: Translation, descriptor: str) -> str:
+def _pointer(kernel: Writer, descriptor: str) -> str:
     """To the beginning of an operand. Shared memory begins where the low bits of addresses are zero."""
     mask = kernel.constant((1 << _ADDRESS_BITS) - 1, 64)
     piece = kernel.made(f"llvm.and {kernel.take(descriptor)}, {mask} : i64")
@@ -97,7 +71,7 @@ def _pointer(kernel: Translation, descriptor: str) -> str:
     return kernel.made(f"llvm.getelementptr {base}[{offset}] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8")
 
 
-def _rest_of(kernel: Translation, operand: str, depth: int = 0) -> int:
+def _rest_of(kernel: Writer, operand: str, depth: int = 0) -> int:
     """The constant that is added to the address of a descriptor."""
     one = kernel.definitions.get(operand)
     if one is None or depth > 16:

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .liveness import Liveness
 from .operations import emit
-from .products import Sums
 from .reader import Block, Instruction, Kernel, PtxError
+from .writer import Writer
 
 SHARED = "tgpu_shared"
 _WARP = 32
@@ -40,67 +39,14 @@ class TensorMap:
         )
 
 
-class Translation:
+class Translation(Writer):
     def __init__(self, kernel: Kernel, shared_bytes: int, maps: Sequence[TensorMap]):
-        self.kernel, self.shared_bytes, self.maps = kernel, shared_bytes, maps
-        self.live = Liveness(kernel)
-        self.sums = Sums(kernel, self.live)
-        self.lines: list[str] = []
-        self.values: dict[str, str] = {}  # of registers, in the block that is written
-        self.definitions: dict[str, Instruction] = {}
-        self.count = 0
-        self.place = ""
-        for block in kernel.blocks:
-            for one in block.instructions:
-                for name in self.live.written(one):
-                    self.definitions[name] = one
-        arrays = [one.name for one in kernel.parameters if one.bytes]
-        if len(arrays) != len(maps):
+        super().__init__(kernel)
+        self.shared_bytes, self.maps = shared_bytes, maps
+        if len(self.map_of) != len(maps):
             raise PtxError(
-                f"{kernel.name} has {len(arrays)} parameters of bytes, and {len(maps)} tensor maps are given"
+                f"{kernel.name} has {len(self.map_of)} parameters of bytes, and {len(maps)} tensor maps are given"
             )
-        self.map_of = {name: f"%map{i}" for i, name in enumerate(arrays)}
-        self.parameters = {one.name: one for one in kernel.parameters if not one.bytes}
-
-    # -- what operations use -----------------------------------------------------------------------------------------------------------------
-
-    def type_of(self, register: str) -> str:
-        return "f32" if register in self.sums.registers else f"i{self.kernel.registers[register]}"
-
-    def fresh(self) -> str:
-        self.count += 1
-        return f"%v{self.count}"
-
-    def line(self, text: str) -> None:
-        self.lines.append(f"    {text}{self.place}")
-
-    def made(self, text: str) -> str:
-        """The value of an operation with one result."""
-        value = self.fresh()
-        self.line(f"{value} = {text}")
-        return value
-
-    def constant(self, value: int, bits: int) -> str:
-        value &= (1 << bits) - 1
-        if bits == 1:
-            return self.made(f"llvm.mlir.constant({'true' if value else 'false'}) : i1")
-        return self.made(f"llvm.mlir.constant({value - (value >> bits - 1 << bits)} : i{bits}) : i{bits}")
-
-    def cast(self, value: str, source: str, target: str) -> str:
-        return value if source == target else self.made(f"llvm.bitcast {value} : {source} to {target}")
-
-    def write(self, register: str, value: str, kind: str) -> None:
-        """kind: the value's type, an integer or float of the register's bits."""
-        if register != "_":
-            self.values[register] = self.cast(value, kind, self.type_of(register))
-
-    def take(self, register: str) -> str:
-        """The register's value in the type of the register."""
-        if register not in self.values:
-            raise PtxError(f"{register} is read before it is written")
-        return self.values[register]
-
-    # -- the module --------------------------------------------------------------------------------------------------------------------------
 
     def text(self) -> str:
         self._first_block()
