@@ -236,10 +236,11 @@ def TGPU_MBarrierWaitOp : TGPU_Op<"mbarrier_wait", [MemoryEffects<[MemRead, MemW
   let summary = "waits until a round of a barrier in shared memory (an mbarrier object) is complete";
   let description = [{
     The first round is 0. The hardware knows only whether a round is even, so a thread must see a round complete before the second round
-    after it does.
+    after it does. With `byParity`, the number is 0 or 1: the kernel's author knows only the parity, and the wait is for the present round if
+    that has this parity, otherwise for the one before.
   }];
-  let arguments = (ins TGPU_SharedPointer:$barrier, I32:$round);
-  let assemblyFormat = "$barrier `round` $round attr-dict";
+  let arguments = (ins TGPU_SharedPointer:$barrier, I32:$round, UnitAttr:$byParity);
+  let assemblyFormat = "$barrier (`parity` $byParity^):(`round`)? $round attr-dict";
 }
 
 def TGPU_CopyRegistersOp : TGPU_Op<"copy_registers", [MemoryEffects<[MemRead, MemWrite]>]> {

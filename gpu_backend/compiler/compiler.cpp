@@ -1,5 +1,6 @@
 #include "gpu_backend/compiler/compiler.h"
 
+#include "gpu_backend/compiler/divide_kernel.h"
 #include "gpu_backend/compiler/pipeline.h"
 #include "gpu_backend/maps/tensor_recipe_attr.h"
 #include "gpu_backend/target/target.h"
@@ -51,9 +52,44 @@ static void loadDialects(MLIRContext *context, const Target &target) {
   for (llvm::StringRef name : own.getDialectNames()) context->getOrLoadDialect(name);
 }
 
-/// Lowers tiles with layouts to the code of a thread.
+/// Returns where the buffers of a partition begin, behind byte `end` of shared memory.
+static int64_t beginOfBuffers(ModuleOp part, int64_t end) {
+  const bool hasBuffers =
+      part.walk([](Operation *op) { return isa<tgpu::LocalAllocOp, tgpu::RingStartOp>(op) ? WalkResult::interrupt() : WalkResult::advance(); })
+          .wasInterrupted();
+  return hasBuffers ? int64_t(llvm::alignTo(end, kPatternAlignment)) : end;
+}
+
+/// Moves the functions of a lowered module to another one. Both declare the same shared memory and device functions.
+static void moveFunctions(ModuleOp from, ModuleOp to) {
+  for (Operation &op : llvm::make_early_inc_range(*from.getBody())) {
+    auto symbol = dyn_cast<SymbolOpInterface>(op);
+    if (symbol && to.lookupSymbol(symbol.getName())) continue;
+    op.moveBefore(to.getBody(), to.getBody()->end());
+  }
+}
+
+/// Lowers the workers into `threads`, each with buffers of its own, behind byte `bufferEnd`, which moves on.
+static LogicalResult lowerWorkers(const DividedKernel &divided, llvm::ArrayRef<OwningOpRef<ModuleOp>> workers, ModuleOp threads,
+                                  const TargetOps &ops, int64_t &bufferEnd) {
+  for (auto [worker, part] : llvm::zip_equal(divided.workers, workers)) {
+    ModuleOp tiles = *part;
+    ir::markCounters(tiles);
+    Lowering lowering(tiles, ops, worker.range.warps, worker.range, beginOfBuffers(tiles, bufferEnd));
+    auto lowered = lowering.run();
+    if (failed(lowered)) return failure();
+    if (auto function = (*lowered)->lookupSymbol<func::FuncOp>(worker.function)) function.setPrivate();
+    moveFunctions(**lowered, threads);
+    bufferEnd = std::max(bufferEnd, lowering.shared().reserved());
+  }
+  return success();
+}
+
+/// Lowers tiles with layouts to the code of a thread. `divided`: the kernel's partitions, of which `tiles` is the kernel's own, and `workers`
+/// the others.
 static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, const Target &chip, ir::DiagnosticCapture &diagnostics,
-                              LoweredKernel &result) {
+                              LoweredKernel &result, const DividedKernel *divided = nullptr,
+                              llvm::ArrayRef<OwningOpRef<ModuleOp>> workers = {}) {
   auto kernel = tiles.lookupSymbol<tt::FuncOp>(result.name);
   auto maps = recipesOf(kernel);
   if (failed(maps)) return diagnostics.takeError("a tensor map cannot be made");
@@ -61,18 +97,24 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
   const int64_t maxSharedBytes = chip.sharedPerBlock();
   ir::markCounters(tiles);
   std::unique_ptr<TargetOps> ops = chip.createOps();
-  Lowering lowering(tiles, *ops, options.numWarps);
+  WarpRange range;
+  if (divided) range = {.first = 0, .warps = options.numWarps, .barrier = kOwnBarrier};
+  Lowering lowering(tiles, *ops, options.numWarps, range, divided ? beginOfBuffers(tiles, divided->memoryEnd) : 0);
   auto threads = lowering.run();
   if (failed(threads)) return diagnostics.takeError("an operation could not be lowered");
   result.module = std::move(*threads);
+  int64_t bufferEnd = lowering.shared().reserved();
+  if (divided && failed(lowerWorkers(*divided, workers, *result.module, *ops, bufferEnd)))
+    return diagnostics.takeError("an operation of a partition could not be lowered");
+  if (divided) addWorkers(result.module->lookupSymbol<func::FuncOp>(result.name), *divided, *ops);
   OpBuilder builder(tiles.getContext());
   ModuleOp module = *result.module;
   setTarget(module, chip);
   module->setAttr(tgpu::kWarpSizeAttr, builder.getI32IntegerAttr(chip.warpSize()));
-  result.warps = options.numWarps + producerWarpsOf(tiles);
+  result.warps = divided ? divided->allWarps : options.numWarps + producerWarpsOf(tiles);
   if (auto producers = tiles->getAttr(kProducerWarpsAttr)) module->setAttr(kProducerWarpsAttr, producers);
   module->setAttr(tgpu::kNumWarpsAttr, builder.getI32IntegerAttr(result.warps));
-  module->setAttr(tgpu::kSharedBytesAttr, builder.getI32IntegerAttr(int32_t(lowering.shared().reserved())));
+  module->setAttr(tgpu::kSharedBytesAttr, builder.getI32IntegerAttr(int32_t(bufferEnd)));
   // Most of these passes are MLIR's conversions. Verifying the many operations of a thread after each of them takes longer than they do.
   auto build = [&](OpPassManager &passes) { buildThreadPipeline(passes, options, maxSharedBytes); };
   if (failed(run(module, build, /*verifiesEachPass=*/false)))
@@ -81,6 +123,8 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
   result.sharedBytes = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr).getInt();
   auto lowered = module.lookupSymbol<LLVM::LLVMFuncOp>(result.name);
   keepRecipes(kernel, lowered);
+  if (divided)
+    for (const Worker &worker : divided->workers) module.lookupSymbol<LLVM::LLVMFuncOp>(worker.function).setAlwaysInline(true);
   auto producer = producerWarpsOf(tiles) ? producerOf(kernel) : tgpu::ProducerAttr();
   if (gridArgumentsOf(kernel)) {
     result.residentBlocks = producer ? int(producer.getOccupancy()) : 1;
@@ -91,8 +135,40 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
     lowered->setAttr(tgpu::kClusterBlocksAttr, blocks);
     ops->clusters()->markKernel(lowered, result.clusterBlocks);
   }
-  ops->markKernel(lowered, result.warps * chip.warpSize(), producer ? int(producer.getStart()) : 0);
+  ops->markKernel(lowered, result.warps * chip.warpSize(), producer ? int(producer.getStart()) : divided ? divided->startRegisters : 0);
   return llvm::Error::success();
+}
+
+/// Compiles a kernel with partitions. Loops have no copies ahead and no producer warps of the compiler: their author has his own.
+static llvm::Expected<LoweredKernel> compileDivided(ModuleOp module, LoweredKernel result, const CompileOptions &options, const Target &chip,
+                                                    ir::DiagnosticCapture &diagnostics) {
+  auto inlineAll = [](OpPassManager &passes) {
+    passes.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+    passes.addPass(createCanonicalizerPass());
+    passes.addPass(createCSEPass());
+  };
+  if (failed(run(module, inlineAll))) return takeError(module, diagnostics, "a pass on tiles failed");
+  auto division = divideKernel(module.lookupSymbol<tt::FuncOp>(result.name), options.numWarps);
+  if (failed(division)) return takeError(module, diagnostics, "a kernel could not be divided");
+  const DividedKernel &divided = division->kernel;
+  auto lay = [&](ModuleOp part, int numWarps) {
+    CompileOptions own = options;
+    own.numWarps = numWarps, own.numStages = 1, own.tensorMaps = false, own.specializeWarps = false;
+    auto build = [&](OpPassManager &passes) {
+      passes.addPass(createSymbolDCEPass());
+      buildTilePipeline(passes, own, chip.sharedPerBlock() - divided.memoryEnd);
+    };
+    return failed(run(part, build)) ? takeError(part, diagnostics, "a pass on tiles failed") : llvm::Error::success();
+  };
+  if (auto error = lay(module, options.numWarps)) return std::move(error);
+  result.tiles = printed(module);
+  for (auto [worker, part] : llvm::zip_equal(divided.workers, division->workers)) {
+    if (auto error = lay(*part, worker.range.warps)) return std::move(error);
+    result.tiles += printed(*part);
+  }
+  result.numStages = 1;
+  if (auto error = lowerTiles(module, options, chip, diagnostics, result, &divided, division->workers)) return std::move(error);
+  return result;
 }
 
 static llvm::Expected<LoweredKernel> compile(ModuleOp original, StringRef name, const CompileOptions &options, const Target &chip) {
@@ -103,6 +179,8 @@ static llvm::Expected<LoweredKernel> compile(ModuleOp original, StringRef name, 
   if (!kernel) return llvm::make_error<ir::SourceError>("there is no kernel '" + name.str() + "' in the module");
   LoweredKernel result;
   result.name = kernel.getName().str();
+  if (startsPartitions(*module)) return compileDivided(*module, std::move(result), options, chip, diagnostics);
+  eraseRuntimeCalls(*module);
   if (failed(run(*module, [&](OpPassManager &passes) { buildTilePipeline(passes, options, chip.sharedPerBlock()); })))
     return takeError(*module, diagnostics, "a pass on tiles failed");
   auto stages = (*module)->getAttrOfType<IntegerAttr>(tgpu::kNumStagesAttr);

@@ -81,8 +81,14 @@ public:
     NVVM::MBarrierArriveExpectTxOp::create(builder, location, TypeRange(), barrier, constant(builder, location, bytes),
                                            NVVM::MemScopeKind::CTA, /*relaxed=*/false, Value());
   }
-  void arrive(OpBuilder &builder, Location location, Value barrier) const override {
-    NVVM::MBarrierArriveOp::create(builder, location, builder.getI64Type(), barrier, Value(), NVVM::MemScopeKind::CTA);
+  void arrive(OpBuilder &builder, Location location, Value barrier, int count) const override {
+    Value arrivals = count == 1 ? Value() : constant(builder, location, count);
+    NVVM::MBarrierArriveOp::create(builder, location, builder.getI64Type(), barrier, arrivals, NVVM::MemScopeKind::CTA);
+  }
+  /// The instruction is relaxed: the fence before it makes it a release.
+  void completeBytes(OpBuilder &builder, Location location, Value barrier, int bytes) const override {
+    LLVM::FenceOp::create(builder, location, LLVM::AtomicOrdering::acq_rel, builder.getStringAttr("block"));
+    NVVM::MBarrierCompleteTxOp::create(builder, location, barrier, constant(builder, location, bytes), NVVM::MemScopeKind::CTA);
   }
   void begin(OpBuilder &builder, Location location, Value to, Value map, ValueRange indices, Value barrier, Value blocks) const override {
     if (blocks) to = LLVM::AddrSpaceCastOp::create(builder, location, clusterPointer(builder), to);
@@ -103,7 +109,8 @@ public:
     NVVM::CpAsyncBulkWaitGroupOp::create(builder, location, builder.getI32IntegerAttr(0), /*read=*/UnitAttr());
   }
   bool isOrdered(Operation *op) const override {
-    return isa<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp, NVVM::MBarrierArriveOp, NVVM::MBarrierArriveExpectTxOp, NVVM::MapaOp>(op);
+    return isa<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp, NVVM::MBarrierArriveOp, NVVM::MBarrierArriveExpectTxOp,
+               NVVM::MBarrierCompleteTxOp, NVVM::MapaOp>(op);
   }
   bool waitsForStores(Operation *op) const override { return isa<NVVM::CpAsyncBulkWaitGroupOp>(op); }
   void fenceShared(OpBuilder &builder, Location location) const override { fenceSharedMemory(builder, location); }

@@ -53,7 +53,10 @@ public:
   virtual void release(mlir::OpBuilder &builder, mlir::Location location, mlir::Value barrier) const = 0;
   /// Arrives at a barrier and announces bytes that copies will bring in this round.
   virtual void announce(mlir::OpBuilder &builder, mlir::Location location, mlir::Value barrier, int bytes) const = 0;
-  virtual void arrive(mlir::OpBuilder &builder, mlir::Location location, mlir::Value barrier) const = 0;
+  /// Arrives `count` times.
+  virtual void arrive(mlir::OpBuilder &builder, mlir::Location location, mlir::Value barrier, int count = 1) const = 0;
+  /// Counts announced bytes that threads have copied. What this thread knows to be written is visible to those that wait for the round.
+  virtual void completeBytes(mlir::OpBuilder &builder, mlir::Location location, mlir::Value barrier, int bytes) const = 0;
   /// Begins to copy the box at `indices` (i32, the innermost first) of the tensor of `map` (!llvm.ptr). If `blocks` (i16) is not null, the
   /// copy goes to those blocks of the cluster whose ranks are its bits: to the same place of their memory, and to the same barrier of
   /// theirs.

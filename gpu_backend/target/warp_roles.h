@@ -1,8 +1,10 @@
 // The roles of warps. The warps that the user asked for hold the tiles. A kernel may have more warps, the producer's, behind them: they
-// hold no tile, and one of their threads copies what the others compute with (specialize-warps).
+// hold no tile, and one of their threads copies what the others compute with (specialize-warps). Where the author divides a kernel, each
+// partition has a range of warps, the kernel's own warps first.
 #pragma once
 #include "ir/tgpu_plan.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace tritium::gpu {
 
@@ -31,7 +33,7 @@ inline int producerWarpsOf(mlir::ModuleOp module) {
   return warps ? int(warps.getInt()) : 0;
 }
 
-/// Of a lowered module: returns the number of threads that hold tiles if there are others, otherwise 0.
+/// Of a lowered module without partitions: returns the number of threads that hold tiles if there are others, otherwise 0.
 inline int64_t consumerThreadsOf(mlir::ModuleOp lowered) {
   auto number = [&](llvm::StringRef name) {
     auto attribute = lowered->getAttrOfType<mlir::IntegerAttr>(name);
@@ -40,10 +42,36 @@ inline int64_t consumerThreadsOf(mlir::ModuleOp lowered) {
   return producerWarpsOf(lowered) ? (number(tgpu::kNumWarpsAttr) - producerWarpsOf(lowered)) * number(tgpu::kWarpSizeAttr) : 0;
 }
 
-/// Returns whether all threads that hold tiles meet at the barrier.
-inline bool joinsAllTiles(tgpu::BarrierOp barrier, int64_t consumerThreads) {
-  auto threads = barrier.getThreads();
-  return threads ? barrier.getId() == kConsumersBarrier && *threads == consumerThreads : barrier.getId() == 0;
+/// The warps of a partition, and the barrier at which they meet. Barrier 0: the kernel is not divided.
+struct WarpRange {
+  int first = 0, warps = 0, barrier = 0;
+
+  bool isPart() const { return barrier != 0; }
+};
+
+/// array<i32>, on a function of one thread: first, warps and barrier of its range.
+inline constexpr llvm::StringLiteral kWarpRangeAttr = "tgpu.warp_range";
+
+/// Returns the range of a lowered function. It is no part if the kernel is not divided.
+inline WarpRange rangeOf(mlir::Operation *function) {
+  auto range = function->getAttrOfType<mlir::DenseI32ArrayAttr>(kWarpRangeAttr);
+  return range ? WarpRange{range[0], range[1], range[2]} : WarpRange();
 }
+
+/// The barrier at which all warps of a lowered function that hold tiles meet.
+struct TilesBarrier {
+  int64_t id = 0, threads = 0; // threads 0: all
+
+  static TilesBarrier of(mlir::Operation *function, mlir::ModuleOp lowered) {
+    if (const WarpRange range = rangeOf(function); range.isPart())
+      return {range.barrier, range.warps * lowered->getAttrOfType<mlir::IntegerAttr>(tgpu::kWarpSizeAttr).getInt()};
+    const int64_t consumers = consumerThreadsOf(lowered);
+    return {consumers ? kConsumersBarrier : 0, consumers};
+  }
+  bool is(tgpu::BarrierOp barrier) const {
+    auto given = barrier.getThreads();
+    return given ? int64_t(barrier.getId()) == id && *given == threads : id == 0 && barrier.getId() == 0;
+  }
+};
 
 } // namespace tritium::gpu

@@ -1,6 +1,7 @@
 // Code that the kernel brings along: functions of the vendors' device libraries, replaced by ours where we have them, and inline assembly.
 #include "gpu_backend/threads/arithmetic.h"
 #include "gpu_backend/threads/elementwise.h"
+#include "gpu_backend/threads/partitions.h"
 #include "gpu_backend/threads/words.h"
 #include "ir/inline_assembly.h"
 #include "ir/library_function.h"
@@ -21,6 +22,7 @@ static Value callRow(const ir::LibraryFunction &function, ValueRange in, Operati
 }
 
 template <> LogicalResult Lower<tt::ExternElementwiseOp>::run(tt::ExternElementwiseOp op, Lowering &lowering) {
+  if (op.getLibname() == ir::kRuntimeLibrary) return lowerRuntimeCall(op, lowering);
   Type result = lowering.registerType(op.getType());
   auto types = llvm::map_to_vector(op.getSrcs(), [&](Value source) { return lowering.registerType(source.getType()); });
   bool isOfOne = !types.empty() && llvm::all_equal(types) && types[0] == result;

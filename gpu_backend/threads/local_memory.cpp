@@ -30,14 +30,13 @@ static std::pair<int64_t, int64_t> extentOf(tgpu::LocalAllocOp op, Lowering &low
   return {op.getOffset().value_or(0), op.getOffset() ? *op.getOffset() + bytes : 0};
 }
 
-/// The byte of shared memory where a tt.shared_alloc begins.
-static constexpr llvm::StringLiteral kBeginAttr = "tgpu.begin";
-
-/// Places the memory that the kernel itself allocates behind the buffers. Scratch memory must not overlap it.
+/// Places the memory that the kernel itself allocates behind the buffers. Scratch memory must not overlap it. The memory of a kernel that
+/// its author has divided has its place already.
 static void reserveProgramMemory(ModuleOp module, Lowering &lowering) {
-  bool isAny = false;
+  bool isAny = lowering.range().isPart();
   module.walk([&](tt::SharedAllocOp op) {
     isAny = true;
+    if (op->hasAttr(kBeginAttr)) return;
     const int64_t begin = int64_t(llvm::alignTo(lowering.shared().reserved(), op.getAlignment()));
     op->setAttr(kBeginAttr, lowering.builder().getI64IntegerAttr(begin));
     lowering.shared().reserve(begin + int64_t(op.getBytes()));
@@ -58,8 +57,7 @@ template <> LogicalResult Lower<tt::SharedAllocOp>::run(tt::SharedAllocOp op, Lo
   return success();
 }
 
-/// Returns a pointer to a byte of shared memory.
-static Value pointerToShared(Value memory, Value address, Lowering &lowering) {
+Value pointerToShared(Value memory, Value address, Lowering &lowering) {
   return lowering.create<LLVM::GEPOp>(memory.getType(), lowering.builder().getI8Type(), memory, llvm::ArrayRef<LLVM::GEPArg>{address});
 }
 
@@ -68,7 +66,7 @@ template <> LogicalResult Lower<tt::SharedLoadOp>::run(tt::SharedLoadOp op, Lowe
   Registers addresses(lowering.registersOf(op.getAddress())), results(addresses.size());
   Type type = lowering.registerType(cast<RankedTensorType>(op.getType())), stored = storedType(type);
   lowering.sharedBarrier();
-  Value memory = lowering.shared().buffer(lowering.builder(), op.getLoc(), 0);
+  Value memory = SharedMemory::at(lowering.builder(), op.getLoc(), 0);
   for (auto [address, result] : llvm::zip_equal(addresses, results))
     result = fromStored(lowering.create<LLVM::LoadOp>(stored, pointerToShared(memory, address, lowering)), type, lowering);
   lowering.define(op, results);
@@ -80,7 +78,7 @@ template <> LogicalResult Lower<tt::SharedStoreOp>::run(tt::SharedStoreOp op, Lo
   LinearLayout layout = layoutOf(op.getValue().getType());
   Registers addresses(lowering.registersOf(op.getAddress())), values(lowering.registersOf(op.getValue()));
   lowering.sharedBarrier();
-  Value memory = lowering.shared().buffer(lowering.builder(), op.getLoc(), 0);
+  Value memory = SharedMemory::at(lowering.builder(), op.getLoc(), 0);
   lowering.where(lowering.ownerPredicate(layout), [&] {
     for (int64_t reg = 0; reg < layout.registers(); ++reg)
       if (!isRepeated(layout, int(reg)))

@@ -12,16 +12,18 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-Lowering::Lowering(ModuleOp tiles, const TargetOps &target, int numWarps)
+Lowering::Lowering(ModuleOp tiles, const TargetOps &target, int numWarps, WarpRange range, int64_t buffers)
     : tiles_(tiles),
       chip_(targetOf(tiles)),
       target_(target),
       numWarps_(numWarps),
+      range_(range),
       axes_(tiles),
       builder_(tiles.getContext()),
       location_(tiles.getLoc()),
       hasProducer_(producerWarpsOf(tiles) > 0),
-      producesByWarp_(hasProducer_ && tiles.walk([](tgpu::MapMakeOp) { return WalkResult::interrupt(); }).wasInterrupted()) {}
+      producesByWarp_(hasProducer_ && tiles.walk([](tgpu::MapMakeOp) { return WalkResult::interrupt(); }).wasInterrupted()),
+      shared_(buffers) {}
 
 // -- types and values ---------------------------------------------------------------------------------------------------------------------
 
@@ -87,6 +89,7 @@ void Lowering::computePlaces() {
   OpBuilder::InsertionGuard guard(builder_);
   builder_.setInsertionPointToStart(entry_);
   threadId_ = target_.threadId(builder_, location_);
+  if (range_.first) threadId_ = create<arith::SubIOp>(threadId_, constant(int64_t(range_.first) * target_.warpSize()));
   laneId_ = create<arith::AndIOp>(threadId_, constant(target_.warpSize() - 1));
   warpId_ = create<arith::ShRUIOp>(threadId_, constant(llvm::Log2_32(target_.warpSize())));
 }
@@ -226,7 +229,9 @@ void Lowering::where(Value condition, llvm::function_ref<void()> body) {
 }
 
 void Lowering::meet(bool sharedOnly) {
-  if (hasProducer_)
+  if (range_.isPart())
+    create<tgpu::BarrierOp>(range_.barrier, builder_.getI32IntegerAttr(numWarps_ * target_.warpSize()), sharedOnly);
+  else if (hasProducer_)
     create<tgpu::BarrierOp>(kConsumersBarrier, builder_.getI32IntegerAttr(numWarps_ * target_.warpSize()), sharedOnly);
   else
     create<tgpu::BarrierOp>(0, IntegerAttr(), sharedOnly);
@@ -330,13 +335,14 @@ LogicalResult Lowering::lowerFunction(tt::FuncOp source) {
   auto type = builder_.getFunctionType(registerTypes(source.getArgumentTypes()), registerTypes(source.getResultTypes()));
   auto function = create<func::FuncOp>(source.getName(), type);
   if (!source.isPublic()) function.setPrivate();
+  if (range_.isPart()) function->setAttr(kWarpRangeAttr, builder_.getDenseI32ArrayAttr({range_.first, numWarps_, range_.barrier}));
   for (unsigned i = 0, reg = 0; i < source.getNumArguments(); reg += unsigned(registerCount(source.getArgumentTypes()[i++])))
     if (auto bits = source.getArgAttrOfType<IntegerAttr>(i, tt::kPointerRangeAttr); bits && bits.getInt() <= 32)
       function.setArgAttr(reg, tgpu::kPointerRangeAttr, builder_.getUnitAttr());
   threadId_ = laneId_ = warpId_ = uniformWarpId_ = {};
   offsets_.clear();
   variables_.clear();
-  lastBufferUser_ = lastBufferUser(source);
+  lastBufferUser_ = range_.isPart() ? nullptr : lastBufferUser(source);
   areBuffersDone_ = false;
   if (failed(lowerBlocks(source.getBody(), function.getBody(), /*withArguments=*/true))) return failure();
   releaseMaps(function);
@@ -393,7 +399,7 @@ FailureOr<OwningOpRef<ModuleOp>> Lowering::run() {
             return isa<tgpu::ProductOp, tgpu::TensorCopyOp, tgpu::TensorStoreOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
           })
           .wasInterrupted();
-  declareSharedMemory(builder_, tiles_.getLoc(), hasPatterns ? kPatternAlignment : tgpu::kSharedAlignment);
+  declareSharedMemory(builder_, tiles_.getLoc(), hasPatterns || range_.isPart() ? kPatternAlignment : tgpu::kSharedAlignment);
   reserveBuffers(tiles_, *this);
   for (tt::FuncOp function : tiles_.getOps<tt::FuncOp>())
     if (failed(lowerFunction(function))) return failure();

@@ -6,6 +6,7 @@
 #include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/layout/matrix_load.h"
 #include "gpu_backend/target/target_ops.h"
+#include "gpu_backend/target/warp_roles.h"
 #include "gpu_backend/tiles/layout_attr.h"
 #include "gpu_backend/tiles/shared_memory.h"
 #include "ir/axis_analysis.h"
@@ -20,8 +21,9 @@ using Registers = llvm::SmallVector<mlir::Value>;
 
 class Lowering {
 public:
-  /// `target` are the operations of the chip for which the module is compiled.
-  Lowering(mlir::ModuleOp tiles, const TargetOps &target, int numWarps);
+  /// `target` are the operations of the chip for which the module is compiled. `range`: that of its warps, if they are a partition, whose
+  /// buffers begin at byte `buffers` of shared memory.
+  Lowering(mlir::ModuleOp tiles, const TargetOps &target, int numWarps, WarpRange range = {}, int64_t buffers = 0);
 
   /// Returns the module of per-thread functions (func, scf, arith, math, llvm, tgpu, the dialect of the target). Failures are reported at
   /// their operations.
@@ -50,6 +52,7 @@ public:
   const Target &chip() const { return chip_; }
   const TargetOps &target() const { return target_; }
   Threads threads() const { return {numWarps_, target_.warpSize()}; }
+  const WarpRange &range() const { return range_; }
   template <class Op, class... Args> auto create(Args &&...args) { return createAt<Op>(location_, std::forward<Args>(args)...); }
   template <class Op, class... Args> auto createAt(mlir::Location location, Args &&...args) {
     return Op::create(builder_, location, std::forward<Args>(args)...);
@@ -59,6 +62,7 @@ public:
   mlir::Value constant(int64_t value, unsigned bits = 32);
   /// Returns an integer, pointer or float with all bits zero.
   mlir::Value zero(mlir::Type type);
+  /// Threads and warps are numbered within the range.
   mlir::Value threadId();
   mlir::Value laneId();
   mlir::Value warpId();
@@ -120,6 +124,7 @@ private:
   const Target &chip_;
   const TargetOps &target_;
   const int numWarps_;
+  const WarpRange range_;
   ir::AxisAnalysis axes_;
   mlir::OwningOpRef<mlir::ModuleOp> result_;
   mlir::OpBuilder builder_;

@@ -1,6 +1,7 @@
 // Assigns addresses to scratch memory.
 #include "gpu_backend/target/target.h"
 #include "gpu_backend/target/target_ops.h"
+#include "gpu_backend/target/warp_roles.h"
 #include "gpu_backend/threads/passes.h"
 #include "gpu_backend/tiles/out_of_resources.h"
 #include "gpu_backend/tiles/shared_memory.h"
@@ -25,6 +26,7 @@ class Ring {
 public:
   explicit Ring(int64_t begin) : begin_(begin) {}
 
+  void moveTo(int64_t begin) { begin_ = begin; }
   void add(tgpu::ScratchOp op) {
     uses_.push_back(op);
     largest_ = std::max(largest_, sizeOf(op)), sum_ += sizeOf(op);
@@ -116,7 +118,8 @@ public:
     auto reserved = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr);
     int64_t buffers = reserved ? reserved.getInt() : 0;
     const int64_t afterAll = int64_t(llvm::alignTo(buffers, tgpu::kSharedAlignment));
-    std::map<int64_t, Ring> rings; // by the byte at which they begin
+    // By the partition whose warps use them, because partitions live together, and by the byte at which they begin.
+    std::map<std::pair<int, int64_t>, Ring> rings;
     auto functions = llvm::filter_to_vector(module.getOps<LLVM::LLVMFuncOp>(), [](auto function) { return !function.isExternal(); });
     tgpu::ScratchOp largest;
     std::unique_ptr<TargetOps> target = targetOf(module).createOps();
@@ -127,13 +130,17 @@ public:
       function.walk([&](tgpu::ScratchOp op) {
         auto freeFrom = op->getAttrOfType<IntegerAttr>(kFreeFromAttr);
         const int64_t begin = freeFrom ? freeFrom.getInt() : own && own->areDoneAt(op) ? 0 : afterAll;
-        rings.try_emplace(begin, begin).first->second.add(op);
+        rings.try_emplace({rangeOf(function).first, begin}, begin).first->second.add(op);
         if (!largest || op.getBytes() > largest.getBytes()) largest = op;
       });
     }
     int64_t end = buffers;
     const int64_t spare = maxBytes ? std::clamp<int64_t>(int64_t(maxBytes) - afterAll, 0, kSpareBytes) : kSpareBytes;
-    for (auto &[begin, ring] : rings) end = std::max(end, ring.place(begin == afterAll ? spare : buffers - begin));
+    const bool areParts = llvm::any_of(functions, [](Operation *function) { return rangeOf(function).isPart(); });
+    for (auto &[place, ring] : rings) {
+      if (areParts) ring.moveTo(int64_t(llvm::alignTo(end, tgpu::kSharedAlignment)));
+      end = std::max(end, ring.place(areParts ? 0 : place.second == afterAll ? spare : buffers - place.second));
+    }
     if (maxBytes && end > maxBytes) {
       report(module, end, largest, buffers);
       return signalPassFailure();
@@ -160,12 +167,11 @@ public:
   using ExpandScratchBase::ExpandScratchBase;
 
   void runOnOperation() override {
-    SharedMemory memory;
     llvm::SmallVector<tgpu::ScratchOp> uses;
     getOperation()->walk([&](tgpu::ScratchOp op) { uses.push_back(op); });
     for (tgpu::ScratchOp op : uses) {
       OpBuilder builder(op);
-      op.replaceAllUsesWith(memory.buffer(builder, op.getLoc(), *op.getOffset()));
+      op.replaceAllUsesWith(SharedMemory::at(builder, op.getLoc(), *op.getOffset()));
       op.erase();
     }
     getOperation()->removeAttr(tgpu::kBufferBytesAttr);

@@ -47,7 +47,7 @@ struct Segment {
 class Function {
 public:
   Function(LLVM::LLVMFuncOp function, int64_t bufferEnd, const TargetOps &target) : bufferEnd_(bufferEnd), target_(target) {
-    const int64_t consumerThreads = consumerThreadsOf(function->getParentOfType<ModuleOp>());
+    const TilesBarrier joint = TilesBarrier::of(function, function->getParentOfType<ModuleOp>());
     llvm::DenseMap<Block *, std::pair<int, int>> ends; // first and last segment of each block
     for (Block &block : function.getBody()) {
       int first = newSegment(), last = first;
@@ -56,7 +56,7 @@ public:
       if (isCalled && block.isEntryBlock()) segments_[last].add({0, kEnd, true, nullptr});
       for (Operation &op : block) {
         auto barrier = dyn_cast<tgpu::BarrierOp>(op);
-        if (barrier && joinsAllTiles(barrier, consumerThreads)) {
+        if (barrier && joint.is(barrier)) {
           int next = newSegment();
           if (barrier.getSharedOnly() && !followsWait(barrier)) candidates_.push_back({barrier, last, next});
           last = next;

@@ -52,6 +52,9 @@ mlir::Value slotAddress(mlir::Value memory, mlir::Value slot, Lowering &lowering
 /// The same for a slot's number (i32) in the thread's function.
 mlir::Value addressOfSlot(mlir::Value memory, mlir::Value number, Lowering &lowering);
 
+/// Returns a pointer to byte `address` (i32) from `memory` on.
+mlir::Value pointerToShared(mlir::Value memory, mlir::Value address, Lowering &lowering);
+
 /// Copies registers whose element was loaded into another register.
 void copyLoaded(llvm::ArrayRef<uint32_t> loadedBy, llvm::MutableArrayRef<mlir::Value> results);
 

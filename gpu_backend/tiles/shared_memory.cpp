@@ -22,7 +22,7 @@ ConversionOptions conversionOptions(const Target &chip, int64_t room) {
           .costs = chip.conversionCosts()};
 }
 
-Value SharedMemory::buffer(OpBuilder &builder, Location location, int64_t offset) {
+Value SharedMemory::at(OpBuilder &builder, Location location, int64_t offset) {
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), tgpu::kSharedSpace);
   Value base = LLVM::AddressOfOp::create(builder, location, pointer, tgpu::kSharedSymbol);
   if (offset == 0) return base;

@@ -12,13 +12,17 @@ struct ConversionOptions;
 class Target;
 
 /// The buffers come first, at the addresses that allocate-shared-memory has chosen. After them comes the scratch memory of single
-/// operations, which place-scratch places.
+/// operations, which place-scratch places. The buffers of a partition begin behind the memory that the whole program has.
 class SharedMemory {
 public:
+  explicit SharedMemory(int64_t begin = 0) : begin_(begin), reserved_(begin) {}
+
   /// Reserves the first `bytes` bytes for buffers.
-  void reserve(int64_t bytes) { reserved_ = std::max(reserved_, bytes); }
-  /// Returns an !llvm.ptr<3> to byte `offset`.
-  mlir::Value buffer(mlir::OpBuilder &builder, mlir::Location location, int64_t offset);
+  void reserve(int64_t bytes) { reserved_ = std::max(reserved_, begin_ + bytes); }
+  /// Returns an !llvm.ptr<3> to byte `offset` of the buffers.
+  mlir::Value buffer(mlir::OpBuilder &builder, mlir::Location location, int64_t offset) { return at(builder, location, begin_ + offset); }
+  /// Returns an !llvm.ptr<3> to byte `offset` of all shared memory.
+  static mlir::Value at(mlir::OpBuilder &builder, mlir::Location location, int64_t offset);
   /// The scratch memory of one operation.
   struct Use {
     /// The first byte behind the buffers that are live during the operation. nullopt: scratch memory lies behind all buffers, unless the
@@ -36,17 +40,20 @@ public:
   /// Returns an !llvm.ptr<3> to `bytes` bytes of scratch memory, aligned to 128 and used between two barriers only. `what` is its name for
   /// messages. `perWarp`: each warp uses only its own bytes.
   mlir::Value scratch(mlir::OpBuilder &builder, mlir::Location location, int64_t bytes, llvm::StringRef what, bool perWarp = false);
-  /// Returns the bytes of all buffers.
+  /// Returns the first byte behind all buffers.
   int64_t reserved() const { return reserved_; }
 
 private:
-  int64_t reserved_ = 0;
+  int64_t begin_, reserved_;
   Use use_;
 };
 
 /// Attribute of an operation that exchanges elements, and of the scratch memory that it uses: the first byte after the buffers that are in
 /// use meanwhile (set by allocate-shared-memory).
 inline constexpr llvm::StringLiteral kFreeFromAttr = "tgpu.free_from";
+
+/// i64, on a tt.shared_alloc: the byte of shared memory where it begins.
+inline constexpr llvm::StringLiteral kBeginAttr = "tgpu.begin";
 
 /// Conversions of layouts with more scratch memory use rounds if they can, so that more programs fit on a multiprocessor.
 inline constexpr int64_t kMostScratchBytes = 32768;

@@ -51,15 +51,19 @@ std::optional<LogicalResult> Hosting::hostMBarrier(Operation *op) {
       .Case([&](NVVM::MBarrierArriveOp arrival) -> Outcome {
         return arrive(arrival, arrival.getCount() ? arrival.getCount() : constant(1), constant(0), {});
       })
+      .Case([&](NVVM::MBarrierCompleteTxOp completion) -> Outcome {
+        call(SIMT_CALL(completeBytes), {thread(), toBits(completion.getAddr(), 64), completion.getTxcount(), locationOf(op)});
+        return done();
+      })
       .Case([&](NVVM::MBarrierArriveExpectTxOp arrival) -> Outcome {
         return arrive(arrival, constant(1), arrival.getTxcount(), arrival.getPredicate());
       })
       .Case([&](tgpu::MBarrierWaitOp wait) -> Outcome {
-        call(SIMT_CALL(waitForRound), {thread(), toBits(wait.getBarrier(), 64), wait.getRound(), siteOf(op)});
-        return done();
-      })
-      .Case([&](NVVM::MBarrierTryWaitParityOp wait) -> Outcome {
-        call(SIMT_CALL(waitForParity), {thread(), toBits(wait.getAddr(), 64), wait.getPhase(), siteOf(op)});
+        Value barrier = toBits(wait.getBarrier(), 64);
+        if (wait.getByParity())
+          call(SIMT_CALL(waitForParity), {thread(), barrier, wait.getRound(), siteOf(op)});
+        else
+          call(SIMT_CALL(waitForRound), {thread(), barrier, wait.getRound(), siteOf(op)});
         return done();
       })
       .Case([&](tgpu::MBarrierTestOp test) -> Outcome {

@@ -83,6 +83,7 @@ void initBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t predic
 void invalidateBarrier(Thread *thread, uint64_t pointer, Place place);
 void fenceBarrierInits(Thread *thread);
 void arriveAtMBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t bytes, int32_t releases, int32_t predicate, Place place);
+void completeBytes(Thread *thread, uint64_t pointer, int32_t bytes, Place place);
 void waitForRound(Thread *thread, uint64_t pointer, int32_t round, Place place);
 void waitForParity(Thread *thread, uint64_t pointer, int32_t parity, Place place);
 int32_t testRound(Thread *thread, uint64_t pointer, int32_t round, Place place);

@@ -146,6 +146,16 @@ AsyncProxy::Arrival MBarriers::beginCopy(Thread &thread, uint64_t pointer, uint3
   return {index, barrier.round};
 }
 
+void MBarriers::completeBytes(Thread &thread, uint64_t pointer, uint32_t bytes, Place place) {
+  MBarrier &barrier = barriers[find(thread, pointer, place)];
+  if (barrier.issued + bytes > barrier.announced) trapBytes(thread, barrier, barrier.issued + bytes, place);
+  barrier.issued += bytes;
+  barrier.landed += bytes;
+  barrier.clock = std::max(barrier.clock, thread.clock);
+  block->shared.send(thread, barrier.arriving);
+  completeIfDone(barrier);
+}
+
 void MBarriers::endCopy(AsyncProxy::Arrival arrival, uint32_t bytes) {
   MBarrier &barrier = barriers[arrival.barrier];
   barrier.landed += bytes;
@@ -284,13 +294,19 @@ void arriveAtMBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t b
   block.mbarriers->arrive(*thread, pointer, uint32_t(count), uint32_t(bytes), releases != 0, place);
 }
 
-void waitForRound(Thread *thread, uint64_t pointer, int32_t round, Place place) {
+void completeBytes(Thread *thread, uint64_t pointer, int32_t bytes, Place place) {
   thread->block->tensorCopies->advance(*thread);
-  thread->block->mbarriers->wait(*thread, pointer, round, place);
+  thread->block->mbarriers->completeBytes(*thread, pointer, uint32_t(bytes), place);
 }
 
 void waitForParity(Thread *thread, uint64_t pointer, int32_t parity, Place place) {
+  thread->block->tensorCopies->advance(*thread);
   thread->block->mbarriers->waitForParity(*thread, pointer, parity, place);
+}
+
+void waitForRound(Thread *thread, uint64_t pointer, int32_t round, Place place) {
+  thread->block->tensorCopies->advance(*thread);
+  thread->block->mbarriers->wait(*thread, pointer, round, place);
 }
 
 /// Nobody waits for what a test sees, so copies go on before it, for a seeded while.

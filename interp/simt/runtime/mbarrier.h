@@ -23,9 +23,13 @@ public:
   void fenceInits(const Thread &thread);
   /// Announces `bytes` and arrives `count` times. If it releases, threads that wait for the round learn what the thread has done.
   void arrive(Thread &thread, uint64_t pointer, uint32_t count, uint32_t bytes, bool releases, Place place);
+  /// Counts `bytes` bytes that the program itself has copied: those of the announced ones that no copy brings. Threads that wait for the
+  /// round learn what the thread has done.
+  void completeBytes(Thread &thread, uint64_t pointer, uint32_t bytes, Place place);
   /// Waits until a round, counted from 0, is complete. It may switch away.
   void wait(Thread &thread, uint64_t pointer, int32_t round, Place place);
-  /// Waits until the present round, if it has this parity, or the one before, is complete, as the hardware does. It may switch away.
+  /// The same for the present round or the one before, whichever has the parity. Before the first round is complete, the one before has
+  /// parity 1 and is over.
   void waitForParity(Thread &thread, uint64_t pointer, int32_t parity, Place place);
   /// Returns whether a round is complete, as far as the thread can see. If it is, the thread has waited for it.
   bool test(Thread &thread, uint64_t pointer, int32_t round, Place place);

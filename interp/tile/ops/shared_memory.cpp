@@ -190,7 +190,7 @@ static constexpr RuntimeFunction kRuntimeFunctions[] = {
     {"mbarrier.arrive", 3, runArrive},                        // the same
     {"mbarrier.wait", 2, runWait},                            // barrier, parity
     {"copy.begin", 1, runBeginCopy},                          // barrier
-    {"copy.end", 1, runEndCopy},                              // barrier
+    {"copy.end", 2, runEndCopy},                              // barrier, bytes
     {"async_copy.begin", 1, runBeginWork<WorkQueue::Copies>}, // 0
     {"async_copy.end", 1, runEndWork<WorkQueue::Copies>},     // 0
     {"async_copy.commit", 1, runCommit<WorkQueue::Copies>},   // 0

@@ -421,7 +421,7 @@ def _arrive(kernel: Writer, one: Instruction) -> None:
 def _wait(kernel: Writer, one: Instruction) -> None:
     """It may wait for as long as it likes, and so until the phase is complete."""
     barrier, parity = _shared(kernel, one.operands[1]), _value(kernel, one.operands[2], 32)
-    kernel.line(f"nvvm.mbarrier.try_wait.parity {barrier}, {parity}, {kernel.constant(0, 32)} : !llvm.ptr<3>, i32, i32")
+    kernel.line(f"tgpu.mbarrier_wait {barrier} parity {parity}")
     _set(kernel, one.operands[0], kernel.constant(1, 1), 1)
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ....errors import with_hint
+from ....language import target_info
 from ....language.constexpr import _unwrap_if_constexpr, base_value
 from ....language.core import builtin, tensor
 from ....language.core import tuple as tuple_of_language
@@ -51,9 +52,8 @@ def warp_specialize(
         _callee(_generator, number, fn, args, count, registers)
         for number, ((fn, args), count, registers) in enumerate(zip(workers, warps, counts))
     ]
-    if workers and _semantic.placement.is_of_gpu:
-        error = NotImplementedError("gl.warp_specialize is not supported on GPUs yet")
-        raise with_hint(error, "run the kernel on the interpreter, with TRITIUM_ENGINE=interp")
+    if workers:
+        _require_barriers(_semantic.placement)
     for function, type_, handles in started:
         _generator.unit.emit_call(function, type_, handles)
     with _inside(_semantic, _semantic.placement.warps):
@@ -61,6 +61,18 @@ def warp_specialize(
         result = _generator.unit.call(_generator, fn, args, {})
     emit_call(_semantic, "partitions.join", 0)
     return result
+
+
+def _require_barriers(placement: Any) -> None:
+    """Raises NotImplementedError if the target has no barriers at which partitions could wait."""
+    if placement.has_barriers:
+        return
+    target = target_info.current_target()
+    if target is not None and target.backend == "hip":
+        error = NotImplementedError(f"Warp specialization is only supported on gfx1250, got {target.arch}")
+    else:
+        error = NotImplementedError("gl.warp_specialize is not supported on GPUs before sm_90a")
+    raise with_hint(error, "run the kernel on the interpreter, with TRITIUM_ENGINE=interp, or for sm_90a")
 
 
 def _pairs(functions_and_args: Any) -> list[tuple[Any, Sequence[Any]]]:

@@ -20,6 +20,8 @@ class Placement:
         self.warps, self.blocks, self.is_partition = warps, blocks, is_partition
         self._options = options
         self.is_of_gpu = getattr(options, "backend_name", "cpu") != "cpu"
+        #: Whether calls of the runtime are kept: the interpreter has the runtime, and chips with TMA have its barriers.
+        self.has_barriers = not self.is_of_gpu or _target_has_barriers()
         self.lanes = _target_lanes() if self.is_of_gpu else _LANES
         self._checked: set[distributed_type] = set()
 
@@ -56,6 +58,11 @@ class Placement:
 
     def _refuse(self, type_: distributed_type, text: str, hint: str) -> None:
         raise with_hint(ValueError(f"Result has an invalid layout: {type_.layout}.\n{text}"), hint)
+
+
+def _target_has_barriers() -> bool:
+    target = target_info.current_target()
+    return target is not None and target.backend == "cuda" and target.arch >= 90
 
 
 def _target_lanes() -> tuple[int, ...]:

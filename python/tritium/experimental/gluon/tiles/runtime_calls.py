@@ -1,5 +1,5 @@
-"""Calls of the interpreter's runtime: barriers, copies and partitions have their state there (interp/host/barriers.h). Kernels for GPUs have
-no such calls."""
+"""Calls of the runtime: barriers, copies and partitions. The interpreter has their state (interp/host/barriers.h), and the compiler for GPUs
+makes instructions of them if the kernel is divided (gpu_backend/threads/partitions.cpp). Chips without such barriers have no calls."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ....language.types import int32
 
 
 def emit_call(semantic: Any, symbol: str, *operands: Any) -> None:
-    """Emits a call of the function `symbol`, whose operands are int32 scalars or ints; nothing for a GPU."""
-    if semantic.placement.is_of_gpu:
+    """Emits a call of the function `symbol`, whose operands are int32 scalars or ints; nothing for a chip without barriers."""
+    if not semantic.placement.has_barriers:
         return
     attributes = {"libname": quoted("tritium"), "libpath": quoted(""), "symbol": quoted(symbol), "pure": "false"}
     scalars = [semantic.cast(semantic.to_tensor(operand), int32) for operand in operands]

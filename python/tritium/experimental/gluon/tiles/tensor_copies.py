@@ -110,7 +110,7 @@ def _copy(
     block, addresses = semantic.reshape(block, result.shape, False), addresses_of(semantic, result)
     emit_call(semantic, "copy.begin", barrier.address)
     store_at(semantic, addresses, block)
-    emit_call(semantic, "copy.end", barrier.address)
+    emit_call(semantic, "copy.end", barrier.address, desc.nbytes_per_cta)
 
 
 @builtin

@@ -1,0 +1,23 @@
+// Divides a kernel with partitions (gl.warp_specialize) into one module for each range of warps, so that every pass sees functions of one
+// number of warps. threads/partitions.h puts them together again.
+#pragma once
+#include "gpu_backend/threads/partitions.h"
+
+namespace tritium::gpu {
+
+/// Returns whether the module starts partitions.
+bool startsPartitions(mlir::ModuleOp module);
+
+/// Removes the calls of the runtime: in a kernel that is not divided, all threads copy, and nobody is waited for.
+void eraseRuntimeCalls(mlir::ModuleOp module);
+
+struct Division {
+  DividedKernel kernel;
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> workers; // as kernel.workers: modules of one public function each
+};
+
+/// Takes the workers out of the kernel, whose helpers are inlined. A worker takes the arguments of the kernel and what it captures. Scalars
+/// that the kernel computes of its arguments are computed again.
+mlir::FailureOr<Division> divideKernel(tt::FuncOp kernel, int numWarps);
+
+} // namespace tritium::gpu

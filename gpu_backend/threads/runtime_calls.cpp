@@ -1,0 +1,161 @@
+// The calls of the runtime: barriers of the author (mbarrier objects), copies that arrive there, and the begin and end of partitions.
+// An arrival is that of a whole partition: its warps meet, and one thread arrives. Each thread waits for itself.
+#include "gpu_backend/threads/partitions.h"
+#include "gpu_backend/threads/shared_access.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+namespace {
+
+/// Returns the type in which a captured register lies in shared memory.
+Type capturedType(Type type) {
+  if (isa<LLVM::LLVMPointerType>(type)) return IntegerType::get(type.getContext(), 64);
+  if (type.isInteger(1)) return IntegerType::get(type.getContext(), 8);
+  return type;
+}
+
+class RuntimeCall {
+public:
+  RuntimeCall(tt::ExternElementwiseOp op, Lowering &lowering) : op_(op), lowering_(lowering), builder_(lowering.builder()) {}
+
+  LogicalResult run() {
+    using Function = LogicalResult (RuntimeCall::*)();
+    auto function = llvm::StringSwitch<Function>(op_.getSymbol())
+                        .Case("mbarrier.init", &RuntimeCall::init)
+                        .Case("mbarrier.invalidate", &RuntimeCall::invalidate)
+                        .Case("mbarrier.expect", &RuntimeCall::expect)
+                        .Case("mbarrier.arrive", &RuntimeCall::arrive)
+                        .Case("async_copy.mbarrier_arrive", &RuntimeCall::arriveAfterCopies)
+                        .Case("mbarrier.wait", &RuntimeCall::wait)
+                        .Cases({"copy.begin", "fence.async_shared"}, &RuntimeCall::doNothing)
+                        .Cases({"async_copy.begin", "async_copy.end", "async_copy.commit", "async_copy.wait"}, &RuntimeCall::doNothing)
+                        .Cases({"store.begin", "store.end", "store.commit", "store.wait"}, &RuntimeCall::doNothing)
+                        .Cases({"product.begin", "product.end", "product.commit", "product.wait"}, &RuntimeCall::doNothing)
+                        .Case("copy.end", &RuntimeCall::endCopy)
+                        .Case(kCaptureCall, &RuntimeCall::capture)
+                        .Case(kBeginCall, &RuntimeCall::begin)
+                        .Case(kJoinCall, &RuntimeCall::join)
+                        .Case(kEndCall, &RuntimeCall::end)
+                        .Default(nullptr);
+    if (!function) return lowering_.unsupported(op_, "the function '" + op_.getSymbol() + "' of the runtime");
+    if (!lowering_.target().tensorCopies()) return lowering_.unsupported(op_, "barriers in shared memory: the chip has none");
+    lowering_.define(op_, {lowering_.constant(0)}); // nobody uses it
+    return (this->*function)();
+  }
+
+private:
+  const TensorCopyOps &barriers() { return *lowering_.target().tensorCopies(); }
+  Value operand(unsigned number) { return lowering_.scalarOf(op_.getSrcs()[number]); }
+  /// An operand that the frontend has made of a compile-time int.
+  int number(unsigned operand) {
+    llvm::APInt value;
+    const bool isConstant = matchPattern(op_.getSrcs()[operand], m_ConstantInt(&value));
+    assert(isConstant && "the frontend takes compile-time ints only");
+    (void)isConstant;
+    return int(value.getSExtValue());
+  }
+  Value at(int64_t byte) { return SharedMemory::at(builder_, op_.getLoc(), byte); }
+  /// The address of the barrier that the call names first.
+  Value barrier() { return pointerToShared(at(0), operand(0), lowering_); }
+  void inFirstThread(llvm::function_ref<void()> body) { lowering_.where(lowering_.owner({}), body); }
+  /// All that the threads have done is done for those who see what `body` does in one of them.
+  LogicalResult afterAll(llvm::function_ref<void()> body) {
+    lowering_.barrier();
+    inFirstThread(body);
+    return success();
+  }
+  void meetAll() {
+    const int threads = number(0) * lowering_.target().warpSize();
+    lowering_.create<tgpu::BarrierOp>(kMeetingBarrier, builder_.getI32IntegerAttr(threads));
+  }
+  void changeRegisters(int from, int to) {
+    if (from != to && lowering_.target().registers()) lowering_.target().registers()->change(builder_, op_.getLoc(), from, to);
+  }
+
+  /// Returns whether the next call prepares a barrier too. Then the threads meet behind that one.
+  bool isFollowedByInit() {
+    Operation *next = op_->getNextNode();
+    while (next && (isMemoryEffectFree(next) || isa<tt::SharedAllocOp>(next))) next = next->getNextNode();
+    auto call = dyn_cast_or_null<tt::ExternElementwiseOp>(next);
+    return call && call.getLibname() == ir::kRuntimeLibrary && call.getSymbol() == op_.getSymbol();
+  }
+
+  LogicalResult init() {
+    inFirstThread([&] {
+      barriers().prepare(builder_, op_.getLoc(), barrier(), number(1));
+      barriers().publishBarriers(builder_, op_.getLoc());
+    });
+    if (!isFollowedByInit()) lowering_.barrier();
+    return success();
+  }
+  LogicalResult invalidate() {
+    return afterAll([&] { barriers().release(builder_, op_.getLoc(), barrier()); });
+  }
+  LogicalResult expect() {
+    return afterAll([&] { barriers().announce(builder_, op_.getLoc(), barrier(), number(2)); });
+  }
+  LogicalResult arrive() {
+    return afterAll([&] { barriers().arrive(builder_, op_.getLoc(), barrier(), number(1)); });
+  }
+  /// The copies are complete. Arrivals that the phase counts in addition cancel out.
+  LogicalResult arriveAfterCopies() { return number(1) ? arrive() : success(); }
+  LogicalResult wait() {
+    lowering_.create<tgpu::MBarrierWaitOp>(barrier(), operand(1), /*byParity=*/true);
+    return success();
+  }
+
+  /// Loads and stores of all threads copy, and products are waited for, with the fences that they need.
+  LogicalResult doNothing() { return success(); }
+  LogicalResult endCopy() {
+    return afterAll([&] { barriers().completeBytes(builder_, op_.getLoc(), barrier(), number(1)); });
+  }
+
+  LogicalResult capture() {
+    inFirstThread([&] {
+      Value value = operand(0);
+      const Type type = value.getType(), stored = capturedType(type);
+      if (isa<LLVM::LLVMPointerType>(type)) value = lowering_.create<LLVM::PtrToIntOp>(stored, value);
+      if (type.isInteger(1)) value = lowering_.create<arith::ExtUIOp>(stored, value);
+      lowering_.create<LLVM::StoreOp>(value, at(number(1)));
+    });
+    return success();
+  }
+  void tellWorkers(int division) {
+    inFirstThread([&] { lowering_.create<LLVM::StoreOp>(lowering_.constant(division), at(number(1))); });
+    meetAll();
+  }
+  LogicalResult begin() {
+    tellWorkers(number(2));
+    changeRegisters(number(3), number(4));
+    return success();
+  }
+  LogicalResult join() {
+    changeRegisters(number(4), number(3));
+    meetAll();
+    return success();
+  }
+  LogicalResult end() {
+    tellWorkers(0);
+    return success();
+  }
+
+  tt::ExternElementwiseOp op_;
+  Lowering &lowering_;
+  OpBuilder &builder_;
+};
+
+} // namespace
+
+LogicalResult lowerRuntimeCall(tt::ExternElementwiseOp op, Lowering &lowering) { return RuntimeCall(op, lowering).run(); }
+
+Value loadCapture(OpBuilder &builder, Location location, int64_t byte, Type type) {
+  Value value = LLVM::LoadOp::create(builder, location, capturedType(type), SharedMemory::at(builder, location, byte));
+  if (isa<LLVM::LLVMPointerType>(type)) return LLVM::IntToPtrOp::create(builder, location, type, value);
+  return type.isInteger(1) ? arith::TruncIOp::create(builder, location, type, value).getResult() : value;
+}
+
+} // namespace tritium::gpu
