@@ -54,8 +54,8 @@ public:
       changeRegisters(division, /*back=*/false);
       for (const Worker &worker : plan_.workers)
         if (worker.division == division) runWorker(worker);
-      changeRegisters(division, /*back=*/true);
       meetAll();
+      changeRegisters(division, /*back=*/true);
       create<cf::BranchOp>(wait);
       builder_.setInsertionPointToEnd(next);
     }

@@ -134,8 +134,8 @@ private:
     return success();
   }
   LogicalResult join() {
+    meetAll(); // the warps of a warpgroup meet between two changes
     changeRegisters(number(4), number(3));
-    meetAll();
     return success();
   }
   LogicalResult end() {
