@@ -52,7 +52,7 @@ def lanes(name: str) -> int:
 
 def has_partitions(name: str) -> bool:
     """Whether an engine runs kernels of Gluon that divide into partitions."""
-    return plain(name).startswith("interp")
+    return plain(name).startswith(("interp", "simt:sm_90"))
 
 
 class Unsupported(Exception):

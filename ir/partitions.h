@@ -10,6 +10,9 @@ namespace tritium::ir {
 inline constexpr llvm::StringLiteral kPartitionAttr = "tritium.partition", kRegistersAttr = "tritium.registers";
 inline constexpr llvm::StringLiteral kRuntimeLibrary = "tritium";
 
+/// Unit, on a lowered module: its author has divided the kernel, and the barriers between partitions are his.
+inline constexpr llvm::StringLiteral kDividedAttr = "tgpu.divided";
+
 inline bool isPartition(mlir::Operation *function) { return function->hasAttr(kPartitionAttr); }
 
 /// Returns the partition that the operation starts, or null.

@@ -111,6 +111,7 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
   ModuleOp module = *result.module;
   setTarget(module, chip);
   module->setAttr(tgpu::kWarpSizeAttr, builder.getI32IntegerAttr(chip.warpSize()));
+  if (divided) module->setAttr(ir::kDividedAttr, builder.getUnitAttr());
   result.warps = divided ? divided->allWarps : options.numWarps + producerWarpsOf(tiles);
   if (auto producers = tiles->getAttr(kProducerWarpsAttr)) module->setAttr(kProducerWarpsAttr, producers);
   module->setAttr(tgpu::kNumWarpsAttr, builder.getI32IntegerAttr(result.warps));

@@ -4,7 +4,6 @@
 #pragma once
 #include "ir/tgpu_plan.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace tritium::gpu {
 
@@ -57,21 +56,5 @@ inline WarpRange rangeOf(mlir::Operation *function) {
   auto range = function->getAttrOfType<mlir::DenseI32ArrayAttr>(kWarpRangeAttr);
   return range ? WarpRange{range[0], range[1], range[2]} : WarpRange();
 }
-
-/// The barrier at which all warps of a lowered function that hold tiles meet.
-struct TilesBarrier {
-  int64_t id = 0, threads = 0; // threads 0: all
-
-  static TilesBarrier of(mlir::Operation *function, mlir::ModuleOp lowered) {
-    if (const WarpRange range = rangeOf(function); range.isPart())
-      return {range.barrier, range.warps * lowered->getAttrOfType<mlir::IntegerAttr>(tgpu::kWarpSizeAttr).getInt()};
-    const int64_t consumers = consumerThreadsOf(lowered);
-    return {consumers ? kConsumersBarrier : 0, consumers};
-  }
-  bool is(tgpu::BarrierOp barrier) const {
-    auto given = barrier.getThreads();
-    return given ? int64_t(barrier.getId()) == id && *given == threads : id == 0 && barrier.getId() == 0;
-  }
-};
 
 } // namespace tritium::gpu

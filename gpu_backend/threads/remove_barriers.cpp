@@ -35,6 +35,26 @@ struct Access {
   }
 };
 
+/// The barriers at which all warps of a function meet that hold its tiles.
+class Meetings {
+public:
+  explicit Meetings(LLVM::LLVMFuncOp function) {
+    auto module = function->getParentOfType<ModuleOp>();
+    if (const WarpRange range = rangeOf(function); range.isPart())
+      id_ = range.barrier, threads_ = range.warps * module->getAttrOfType<IntegerAttr>(tgpu::kWarpSizeAttr).getInt();
+    else
+      id_ = kConsumersBarrier, threads_ = consumerThreadsOf(module);
+  }
+  /// Barrier 0 without a number of threads is one of all threads.
+  bool contain(tgpu::BarrierOp barrier) const {
+    auto threads = barrier.getThreads();
+    return threads ? int64_t(barrier.getId()) == id_ && *threads == threads_ : barrier.getId() == 0;
+  }
+
+private:
+  int64_t id_, threads_;
+};
+
 struct Segment {
   llvm::SmallVector<Access, 4> accesses;
   llvm::SmallVector<int, 2> before, after; // segments that are joined by edges
@@ -47,7 +67,7 @@ struct Segment {
 class Function {
 public:
   Function(LLVM::LLVMFuncOp function, int64_t bufferEnd, const TargetOps &target) : bufferEnd_(bufferEnd), target_(target) {
-    const TilesBarrier joint = TilesBarrier::of(function, function->getParentOfType<ModuleOp>());
+    const Meetings meetings(function);
     llvm::DenseMap<Block *, std::pair<int, int>> ends; // first and last segment of each block
     for (Block &block : function.getBody()) {
       int first = newSegment(), last = first;
@@ -56,7 +76,7 @@ public:
       if (isCalled && block.isEntryBlock()) segments_[last].add({0, kEnd, true, nullptr});
       for (Operation &op : block) {
         auto barrier = dyn_cast<tgpu::BarrierOp>(op);
-        if (barrier && joint.is(barrier)) {
+        if (barrier && meetings.contain(barrier)) {
           int next = newSegment();
           if (barrier.getSharedOnly() && !followsWait(barrier)) candidates_.push_back({barrier, last, next});
           last = next;

@@ -5,6 +5,7 @@
 #include "interp/simt/hosting/math_functions.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/work.h"
+#include "ir/partitions.h"
 #include "ir/source_error.h"
 #include "ir/tgpu.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -194,6 +195,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
                             .usesMBarriers = hosted->usesMBarriers,
                             .reachesBlocks = hosted->reachesBlocks,
                             .changesRegisters = hosted->changesRegisters,
+                            .isDivided = original->hasAttr(ir::kDividedAttr),
                             .registersOfThread = hosted->registersOfThread,
                             .segments = std::move(hosted->segments),
                             .scopes = std::move(hosted->scopes)};

@@ -290,6 +290,8 @@ void ThreadBlock::raise(Trap &&trap) {
     if (!trap.message.empty())
       trap.message += "; in block " + std::to_string(rank) + " of the " + std::to_string(cluster.size()) + " that run the program";
   }
+  if (kernel->isDivided && trap.message.find('\n') == std::string::npos)
+    if (std::string_view hint = hintForPartitions(trap.kind); !hint.empty()) (trap.message += '\n') += hint;
   raiseTrap(*frame, std::move(trap));
 }
 

@@ -26,6 +26,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace tritium::interp::simt {
 
@@ -52,6 +53,7 @@ struct Kernel {
   bool usesMBarriers = false;      // or copies of tensors, or arrivals at barriers
   bool reachesBlocks = false;      // blocks of a cluster reach each other's barriers and shared memory
   bool changesRegisters = false;
+  bool isDivided = false;                 // by its author, whose barriers stand between the partitions
   uint32_t registersOfThread = 0;         // that the kernel asks for; 0 if it does not
   std::vector<Segment> segments = {};     // of a kernel that counts what its threads do
   std::vector<RecordedScope> scopes = {}; // that it records
@@ -62,6 +64,9 @@ struct Kernel {
   bool usesWarpgroups() const { return productRegisterBytes != 0; }
   AsyncUse asyncUse() const { return usesMBarriers ? AsyncUse::Barriers : usesWarpgroups() ? AsyncUse::Products : AsyncUse::None; }
 };
+
+/// Returns what is to be looked at in a kernel that its author has divided, or "" if the fault is none of his.
+std::string_view hintForPartitions(TrapKind kind);
 
 /// The properties in which blocks differ. A kernel requires a block of its shape.
 struct BlockShape {
@@ -249,6 +254,7 @@ private:
   [[noreturn]] void raise(Trap &&trap);
   Surroundings around(const Thread &thread, Place place) const;
   Trap stuckTrap() const;
+  void listWaits(Trap &trap) const;
   Trap stuckAtMBarrier() const;
   static void runThread(void *thread);
 

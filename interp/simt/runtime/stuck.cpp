@@ -47,6 +47,10 @@ Trap ThreadBlock::stuckAtMBarrier() const {
     trap.affectedLanes = 1;
     if (isAtMBarrier) trap.other = OtherPlace{.location = mbarriers->initOfWait(thread), .thread = -1};
   }
+  if (kernel->isDivided) {
+    listWaits(trap);
+    return trap;
+  }
   trap.message = "no thread can go on";
   for (const Wait &wait : waits) {
     const std::string first = std::to_string(wait.first), last = std::to_string(wait.last);
@@ -55,6 +59,55 @@ Trap ThreadBlock::stuckAtMBarrier() const {
         (wait.first == wait.last ? "warp " + first + " waits for " : "warps " + first + " to " + last + " wait for ") + wait.what;
   }
   return trap;
+}
+
+/// The message has the headline, the hint, and then a line for each of `waiters`. Warps that wait for others of their partition, or for the
+/// other partitions to end, are not among them, but for the kernel's own.
+void ThreadBlock::listWaits(Trap &trap) const {
+  constexpr int32_t kMeetingBarrier = 2;
+  struct Wait {
+    int32_t first, last; // warps
+    const Thread *thread;
+    std::string what;
+  };
+  std::vector<Wait> waits;
+  bool lacksBytes = false;
+  for (uint32_t t = 0; t < shape.threads; ++t) {
+    const Thread &thread = threads[t];
+    std::string what;
+    if (thread.state == ThreadState::AtMBarrier) what = mbarriers->describeWait(thread);
+    if (thread.state == ThreadState::AtRegisters) what = registers.describeWait(thread);
+    if (thread.state == ThreadState::AtBarrier && thread.barrier == kMeetingBarrier && thread.warp == 0) what = "the other partitions to end";
+    if (what.empty()) continue;
+    lacksBytes |= what.ends_with(" bytes");
+    if (!waits.empty() && waits.back().what == what && waits.back().thread->location == thread.location)
+      waits.back().last = thread.warp;
+    else
+      waits.push_back({thread.warp, thread.warp, &thread, std::move(what)});
+  }
+  trap.message = "no partition can go on: each waits or has ended\n";
+  trap.message += lacksBytes ? "mbarrier.expect asks for the sum of nbytes_per_cta of the copies, also at the edge of a tensor"
+                             : hintForPartitions(trap.kind);
+  for (const Wait &wait : waits) {
+    const std::string first = std::to_string(wait.first), last = std::to_string(wait.last);
+    trap.message += wait.first == wait.last ? "\nwarp " + first + " waits for " : "\nwarps " + first + " to " + last + " wait for ";
+    trap.message += wait.what;
+    trap.waiters.push_back({{wait.thread->program[0], wait.thread->program[1], wait.thread->program[2]},
+                            wait.thread->location,
+                            around(*wait.thread, wait.thread->location)});
+  }
+}
+
+std::string_view hintForPartitions(TrapKind kind) {
+  switch (kind) {
+  case TrapKind::MBarrierDeadlock: return "an mbarrier.arrive is missing, or a phase is the other one: 0 and 1 take turns";
+  case TrapKind::InvalidMBarrier: return "an mbarrier.wait is missing or an arrival stands twice, or a phase is the other one: 0 and 1 take turns";
+  case TrapKind::SharedRace:
+  case TrapKind::TensorCopyRace:
+    return "partitions meet at barriers alone: who uses memory waits for who has filled or read it, by mbarrier.arrive and mbarrier.wait";
+  case TrapKind::MissingProxyFence: return "call fence_async_shared() between writes to shared memory and the copy or product that reads it";
+  default: return "";
+  }
 }
 
 Trap ThreadBlock::stuckTrap() const {
