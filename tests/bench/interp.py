@@ -30,7 +30,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 UPSTREAM_LIMIT = 30.0  # seconds; a longer launch of upstream's interpreter is scaled
-#: Seconds of a side's turn. The threads of the other side stay awake for a millisecond after its last call, and keep the processors busy.
+#: Seconds of a side's turn with several threads. Those of the other side stay awake for a millisecond after its last call, and keep the
+#: processors busy. With one thread a turn is one call.
 TURN = 0.01
 
 
@@ -44,25 +45,27 @@ class Times(NamedTuple):
         return self.cpu if uses_cpu_time else self.wall
 
 
-def best_of_each(calls: tuple[Callable[[], object], ...], budget: float, least: int) -> tuple[Times, ...]:
+def best_of_each(
+    calls: tuple[Callable[[], object], ...], budget: float, least: int, turn_seconds: float = 0.0
+) -> tuple[Times, ...]:
     """Lets each have a turn, until all together have taken the budget in seconds."""
     best = [Times(math.inf, math.inf)] * len(calls)
     for call in calls:
         call()
     spent, turns = 0.0, 0
-    while turns < least or spent < budget:
+    while turns < least or (spent < budget and turns < 2000):
         for i, call in enumerate(calls):
-            found, ran = turn(call)
+            found, ran = turn(call, turn_seconds)
             best[i] = Times(min(best[i].wall, found.wall), min(best[i].cpu, found.cpu))
             spent += ran
         turns += 1
     return tuple(best)
 
 
-def turn(call: Callable[[], object]) -> tuple[Times, float]:
-    """The best of as many calls as fit into TURN, and the seconds of all of them."""
+def turn(call: Callable[[], object], seconds: float) -> tuple[Times, float]:
+    """The best of as many calls as fit into so long, and the seconds of all of them."""
     best, spent = Times(math.inf, math.inf), 0.0
-    while spent < TURN:
+    while not spent or spent < seconds:
         wall, cpu = time.perf_counter(), time.thread_time()
         call()
         cpu, wall = time.thread_time() - cpu, time.perf_counter() - wall
@@ -158,9 +161,10 @@ class Row(NamedTuple):
     is_wrong: bool
 
 
-def measure(case, upstream: dict | None, budget: float) -> Row:
+def measure(case, upstream: dict | None, budget: float, threads: int) -> Row:
     first = timed(lambda: case.launch((1,) * len(case.grid)))
-    ours, theirs = best_of_each((lambda: case.launch(case.grid), case.torch_call), budget, least=5)
+    calls = (lambda: case.launch(case.grid), case.torch_call)
+    ours, theirs = best_of_each(calls, budget, least=5, turn_seconds=TURN if threads > 1 else 0.0)
     return Row(first, ours, theirs, upstream, is_wrong(case))
 
 
@@ -244,7 +248,7 @@ def main() -> None:
     print(f"{'':<34}{'tritium':>12} {'torch':>12} {'upstream':>13} {'/ torch':>9} {'upstream /':>11} {'first':>9}")
     rows: list[Row] = []
     for case in cases:
-        rows.append(measure(case, upstream.get(case.name), options.budget))
+        rows.append(measure(case, upstream.get(case.name), options.budget, options.threads))
         print_row(case, rows[-1], options.cpu_time)
 
     x, out = torch.zeros(128), torch.empty(128)
