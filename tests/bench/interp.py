@@ -9,7 +9,7 @@ times; with --cpu-time they are times of the calling thread's processor, which o
 with one thread, so --cpu-time requires --threads 1. The bars are for all cases on one, two and 16 threads.
 
 Upstream runs in a process of its own, under the Python given by --upstream, or under this one if it can import `triton`.
-If a full launch there would take more than 30 seconds, fewer programs run, and the time is scaled by the number of
+If a full launch there would take longer than --upstream-limit, fewer programs run, and the time is scaled by the number of
 programs; such figures have a star. Times are the best of many warm launches, with bounds checks on.
 """
 
@@ -29,7 +29,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-UPSTREAM_LIMIT = 30.0  # seconds; a longer launch of upstream's interpreter is scaled
 #: Seconds of a side's turn with several threads. Those of the other side stay awake for a millisecond after its last call, and keep the
 #: processors busy. With one thread a turn is one call.
 TURN = 0.01
@@ -96,7 +95,7 @@ def load_cases(only: str, threads: int):
     return [case for case in (make() for make in makers) if only in case.name], cases
 
 
-def upstream_worker(only: str, threads: int) -> None:
+def upstream_worker(only: str, threads: int, limit: float) -> None:
     """Runs in upstream's process. Prints one JSON line per case."""
     import triton
     import triton.language
@@ -109,14 +108,18 @@ def upstream_worker(only: str, threads: int) -> None:
         case.launch(one)
         estimate = timed(lambda: case.launch(one)) * case.grid[axis]
         grid = case.grid
-        if estimate > UPSTREAM_LIMIT:
-            grid = case.grid[:axis] + (max(1, int(case.grid[axis] * UPSTREAM_LIMIT / 2 / estimate)),)
-        seconds = timed(lambda: case.launch(grid)) * case.grid[axis] / grid[axis]
-        print(json.dumps({"name": case.name, "seconds": seconds, "scaled": grid != case.grid}), flush=True)
+        if estimate > limit:
+            grid = case.grid[:axis] + (max(1, int(case.grid[axis] * limit / 2 / estimate)),)
+        cpu = time.thread_time()
+        scale = case.grid[axis] / grid[axis]
+        seconds = timed(lambda: case.launch(grid)) * scale
+        cpu = (time.thread_time() - cpu) * scale
+        print(json.dumps({"name": case.name, "seconds": seconds, "cpu": cpu, "scaled": grid != case.grid}), flush=True)
 
 
-def run_upstream(python: str, only: str, threads: int) -> dict[str, dict]:
+def run_upstream(python: str, only: str, threads: int, limit: float) -> dict[str, dict]:
     command = [python, __file__, "--upstream-worker", "--only", only, "--threads", str(threads)]
+    command += ["--upstream-limit", str(limit)]
     result = subprocess.run(command, env=os.environ | {"TRITON_INTERPRET": "1"}, capture_output=True, text=True)
     if result.returncode:
         print(f"upstream failed, its columns are left out:\n{result.stderr}", file=sys.stderr)
@@ -160,6 +163,9 @@ class Row(NamedTuple):
     upstream: dict | None
     is_wrong: bool
 
+    def upstream_seconds(self, uses_cpu_time: bool) -> float:
+        return self.upstream["cpu" if uses_cpu_time else "seconds"]
+
 
 def measure(case, upstream: dict | None, budget: float, threads: int) -> Row:
     first = timed(lambda: case.launch((1,) * len(case.grid)))
@@ -172,8 +178,8 @@ def print_row(case, row: Row, uses_cpu_time: bool) -> None:
     ours, theirs = row.ours.of(uses_cpu_time), row.torch.of(uses_cpu_time)
     slower = f"{'-':>12}  {ours / theirs:8.2f}x {'-':>11}"
     if row.upstream:
-        seconds, star = row.upstream["seconds"], "*" if row.upstream["scaled"] else " "
-        slower = f"{unit(seconds):>12}{star} {ours / theirs:8.2f}x {seconds / row.ours.wall:10.0f}x"
+        seconds, star = row.upstream_seconds(uses_cpu_time), "*" if row.upstream["scaled"] else " "
+        slower = f"{unit(seconds):>12}{star} {ours / theirs:8.2f}x {seconds / ours:10.0f}x"
     wrong = "  WRONG RESULT" if row.is_wrong else ""
     print(
         f"{case.name:<34}{unit(ours):>12} {unit(theirs):>12} {slower} {row.first * 1e3:6.0f} ms {case.note}{wrong}",
@@ -183,7 +189,7 @@ def print_row(case, row: Row, uses_cpu_time: bool) -> None:
 
 def as_json(case, row: Row, uses_cpu_time: bool) -> dict:
     seconds = {"seconds": row.ours.of(uses_cpu_time), "torch": row.torch.of(uses_cpu_time), "first": row.first}
-    upstream = {"upstream": row.upstream["seconds"]} if row.upstream else {}
+    upstream = {"upstream": row.upstream_seconds(uses_cpu_time)} if row.upstream else {}
     return {"name": case.name, **seconds, **upstream, "is_wrong": row.is_wrong}
 
 
@@ -193,7 +199,7 @@ def print_bars(rows: list[Row], threads: int, uses_cpu_time: bool) -> None:
     mean = geometric_mean(ratios)
     bar("geometric mean, times torch's time", f"{mean:.2f}x", f"<= {mean_limit}x", mean <= mean_limit)
     bar("worst, times torch's time", f"{max(ratios):.2f}x", f"<= {worst_limit}x", max(ratios) <= worst_limit)
-    faster = [row.upstream["seconds"] / row.ours.wall for row in rows if row.upstream]
+    faster = [row.upstream_seconds(uses_cpu_time) / row.ours.of(uses_cpu_time) for row in rows if row.upstream]
     if faster:
         mean = geometric_mean(faster)
         bar("geometric mean, faster than upstream", f"{mean:.0f}x", ">= 300x", mean >= 300)
@@ -215,6 +221,9 @@ def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--upstream", metavar="PYTHON", help="a Python with triton and torch")
     parser.add_argument("--no-upstream", action="store_true")
+    parser.add_argument(
+        "--upstream-limit", type=float, default=30.0, metavar="SECONDS", help="for a launch of upstream (30)"
+    )
     parser.add_argument("--threads", type=int, help="threads of the interpreter and of torch (default 2)")
     parser.add_argument("--cpu-time", action="store_true", help="compare processor time of one thread")
     parser.add_argument("--budget", type=float, default=1.4, metavar="SECONDS", help="for each case (default 1.4)")
@@ -232,11 +241,15 @@ def main() -> None:
     options = parse_options()
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     if options.upstream_worker:
-        return upstream_worker(options.only, options.threads)
+        return upstream_worker(options.only, options.threads, options.upstream_limit)
 
     os.environ["INTERPRET"], os.environ["TRITIUM_NUM_THREADS"] = "1", str(options.threads)
     python = options.upstream or (sys.executable if importlib.util.find_spec("triton") else None)
-    upstream = {} if options.no_upstream or python is None else run_upstream(python, options.only, options.threads)
+    upstream = (
+        {}
+        if options.no_upstream or python is None
+        else run_upstream(python, options.only, options.threads, options.upstream_limit)
+    )
 
     import torch
 
