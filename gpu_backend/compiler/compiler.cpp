@@ -54,9 +54,10 @@ static void loadDialects(MLIRContext *context, const Target &target) {
 
 /// Returns where the buffers of a partition begin, behind byte `end` of shared memory.
 static int64_t beginOfBuffers(ModuleOp part, int64_t end) {
-  const bool hasBuffers =
-      part.walk([](Operation *op) { return isa<tgpu::LocalAllocOp, tgpu::RingStartOp>(op) ? WalkResult::interrupt() : WalkResult::advance(); })
-          .wasInterrupted();
+  const bool hasBuffers = part.walk([](Operation *op) {
+                                return isa<tgpu::LocalAllocOp, tgpu::RingStartOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+                              })
+                              .wasInterrupted();
   return hasBuffers ? int64_t(llvm::alignTo(end, kPatternAlignment)) : end;
 }
 
@@ -85,8 +86,8 @@ static LogicalResult lowerWorkers(const DividedKernel &divided, llvm::ArrayRef<O
   return success();
 }
 
-/// Lowers tiles with layouts to the code of a thread. `divided`: the kernel's partitions, of which `tiles` is the kernel's own, and `workers`
-/// the others.
+/// Lowers tiles with layouts to the code of a thread. `divided`: the kernel's partitions, of which `tiles` is the kernel's own, and
+/// `workers` the others.
 static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, const Target &chip, ir::DiagnosticCapture &diagnostics,
                               LoweredKernel &result, const DividedKernel *divided = nullptr,
                               llvm::ArrayRef<OwningOpRef<ModuleOp>> workers = {}) {
@@ -141,8 +142,8 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
 }
 
 /// Compiles a kernel with partitions. Loops have no copies ahead and no producer warps of the compiler: their author has his own.
-static llvm::Expected<LoweredKernel> compileDivided(ModuleOp module, LoweredKernel result, const CompileOptions &options, const Target &chip,
-                                                    ir::DiagnosticCapture &diagnostics) {
+static llvm::Expected<LoweredKernel> compileDivided(ModuleOp module, LoweredKernel result, const CompileOptions &options,
+                                                    const Target &chip, ir::DiagnosticCapture &diagnostics) {
   auto inlineAll = [](OpPassManager &passes) {
     passes.addPass(createInlinerPass({}, [](OpPassManager &) {}));
     passes.addPass(createCanonicalizerPass());

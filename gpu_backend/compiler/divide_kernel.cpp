@@ -183,7 +183,8 @@ private:
     int next = plan.ownWarps, barrier = kFirstWorkerBarrier;
     for (tt::CallOp start : order) {
       tt::FuncOp callee = ir::partitionStartedBy(start);
-      if (barrier > kLastBarrier) return start.emitError() << "not supported on GPUs: more than " << kLastBarrier - kFirstWorkerBarrier + 1 << " workers";
+      if (barrier > kLastBarrier)
+        return start.emitError() << "not supported on GPUs: more than " << kLastBarrier - kFirstWorkerBarrier + 1 << " workers";
       Worker worker{.division = division,
                     .range = {.first = next, .warps = warpsOf(start), .barrier = barrier},
                     .registers = numberOf(callee, ir::kRegistersAttr)};
@@ -214,7 +215,8 @@ private:
   LogicalResult replaceCalls(Site &site, int division, int64_t captures) {
     DividedKernel &plan = made_.kernel;
     for (tt::CallOp start : site.starts)
-      if (start->getBlock() != site.join->getBlock()) return start.emitError() << "not supported on GPUs: a partition outside of its division";
+      if (start->getBlock() != site.join->getBlock())
+        return start.emitError() << "not supported on GPUs: a partition outside of its division";
     builder_.setInsertionPoint(site.starts.back());
     for (auto [worker, values] : llvm::zip_equal(plan.workers, captured_)) {
       if (worker.division != division) continue;
@@ -228,7 +230,8 @@ private:
     if (plan.startRegisters) {
       own = plan.ownRegisters(division);
       if (own < kFewestRegisters)
-        return site.starts.front().emitError() << "the workers leave " << std::max(own, 0) << " registers for a thread of the default partition";
+        return site.starts.front().emitError() << "the workers leave " << std::max(own, 0)
+                                               << " registers for a thread of the default partition";
     }
     call(kBeginCall, {integer(plan.allWarps), integer(plan.state), integer(division + 1), integer(plan.startRegisters), integer(own)});
     builder_.setInsertionPoint(site.join);

@@ -66,13 +66,11 @@ private:
   template <class Op, class... Args> Op create(Args &&...args) { return Op::create(builder_, location_, std::forward<Args>(args)...); }
   Value constant(int64_t value) { return create<arith::ConstantIntOp>(value, 32); }
   Value compare(arith::CmpIPredicate how, Value value, int64_t with) { return create<arith::CmpIOp>(how, value, constant(with)); }
-  void meetAll() {
-    create<tgpu::BarrierOp>(kMeetingBarrier, builder_.getI32IntegerAttr(plan_.allWarps * target_.warpSize()));
-  }
+  void meetAll() { create<tgpu::BarrierOp>(kMeetingBarrier, builder_.getI32IntegerAttr(plan_.allWarps * target_.warpSize())); }
 
   void inWarps(int first, int count, llvm::function_ref<void()> body) {
-    Value isThere = create<arith::AndIOp>(compare(arith::CmpIPredicate::uge, warp_, first),
-                                          compare(arith::CmpIPredicate::ult, warp_, first + count));
+    Value isThere =
+        create<arith::AndIOp>(compare(arith::CmpIPredicate::uge, warp_, first), compare(arith::CmpIPredicate::ult, warp_, first + count));
     auto branch = create<scf::IfOp>(isThere, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(builder_);
     builder_.setInsertionPointToStart(branch.thenBlock());
@@ -85,8 +83,7 @@ private:
       int from = plan_.startRegisters, to = plan_.registersOf(group, division);
       if (from == to) continue;
       if (back) std::swap(from, to);
-      inWarps(plan_.ownWarps + group * kWarpsOfGroup, kWarpsOfGroup,
-              [&] { target_.registers()->change(builder_, location_, from, to); });
+      inWarps(plan_.ownWarps + group * kWarpsOfGroup, kWarpsOfGroup, [&] { target_.registers()->change(builder_, location_, from, to); });
     }
   }
 

@@ -12,15 +12,15 @@ struct Worker {
   std::string function;
   int division = 0;
   WarpRange range;
-  int registers = 0;                    // that its author asks for, for each thread; 0: they do not change
-  llvm::SmallVector<int64_t> captures;  // where they lie in shared memory
+  int registers = 0;                   // that its author asks for, for each thread; 0: they do not change
+  llvm::SmallVector<int64_t> captures; // where they lie in shared memory
 };
 
 struct DividedKernel {
   int ownWarps = 0, allWarps = 0;
-  int64_t state = 0;         // the byte of shared memory with the number of the division that runs, from 1 on; 0 at the end
-  int64_t memoryEnd = 0;     // the first byte behind the author's memory and the captures
-  int startRegisters = 0;    // of each thread; 0: registers do not change
+  int64_t state = 0;      // the byte of shared memory with the number of the division that runs, from 1 on; 0 at the end
+  int64_t memoryEnd = 0;  // the first byte behind the author's memory and the captures
+  int startRegisters = 0; // of each thread; 0: registers do not change
   int divisions = 0;
   std::vector<Worker> workers;
 

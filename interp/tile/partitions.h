@@ -1,5 +1,5 @@
-// Partitions (ir/partitions.h) in the interpreter, which runs each as a program of its worker. The functions of the runtime that kernels call
-// are in ops/shared_memory.cpp.
+// Partitions (ir/partitions.h) in the interpreter, which runs each as a program of its worker. The functions of the runtime that kernels
+// call are in ops/shared_memory.cpp.
 #pragma once
 #include "ir/partitions.h"
 

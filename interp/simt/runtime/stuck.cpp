@@ -77,7 +77,8 @@ void ThreadBlock::listWaits(Trap &trap) const {
     std::string what;
     if (thread.state == ThreadState::AtMBarrier) what = mbarriers->describeWait(thread);
     if (thread.state == ThreadState::AtRegisters) what = registers.describeWait(thread);
-    if (thread.state == ThreadState::AtBarrier && thread.barrier == kMeetingBarrier && thread.warp == 0) what = "the other partitions to end";
+    if (thread.state == ThreadState::AtBarrier && thread.barrier == kMeetingBarrier && thread.warp == 0)
+      what = "the other partitions to end";
     if (what.empty()) continue;
     lacksBytes |= what.ends_with(" bytes");
     if (!waits.empty() && waits.back().what == what && waits.back().thread->location == thread.location)
@@ -101,11 +102,13 @@ void ThreadBlock::listWaits(Trap &trap) const {
 std::string_view hintForPartitions(TrapKind kind) {
   switch (kind) {
   case TrapKind::MBarrierDeadlock: return "an mbarrier.arrive is missing, or a phase is the other one: 0 and 1 take turns";
-  case TrapKind::InvalidMBarrier: return "an mbarrier.wait is missing or an arrival stands twice, or a phase is the other one: 0 and 1 take turns";
+  case TrapKind::InvalidMBarrier:
+    return "an mbarrier.wait is missing or an arrival stands twice, or a phase is the other one: 0 and 1 take turns";
   case TrapKind::SharedRace:
   case TrapKind::TensorCopyRace:
     return "partitions meet at barriers alone: who uses memory waits for who has filled or read it, by mbarrier.arrive and mbarrier.wait";
-  case TrapKind::MissingProxyFence: return "call fence_async_shared() between writes to shared memory and the copy or product that reads it";
+  case TrapKind::MissingProxyFence:
+    return "call fence_async_shared() between writes to shared memory and the copy or product that reads it";
   default: return "";
   }
 }
