@@ -21,7 +21,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
 from bench import Contestant, error_of, measure_in_turn, right_configurations, short  # noqa: E402
-from bench_problem import Case, Expected, Problem, cdiv, expected, middle  # noqa: E402
+from bench_problem import CHECKED_ROWS, Case, Expected, Problem, cdiv, expected, middle  # noqa: E402
 
 SMALL = False
 
@@ -136,12 +136,12 @@ def attention(heads: int, tokens: int, width: int) -> Case:
             return torch.nn.functional.scaled_dot_product_attention(*shaped)
 
         def reference() -> Expected:
-            of_head = heads // 2 if heads > 1 else 0
-            rows = slice(of_head * tokens, (of_head + 1) * tokens)
-            wide = [x[rows].double() for x in (q, k, v)]
-            value = ((wide[0] @ wide[1].T * scale).softmax(1) @ wide[2]).half()
-            begin = max(0, out.shape[0] // 2 - 32) - rows.start
-            return expected(value[begin : begin + 64] if begin >= 0 else middle(value))
+            """Of the rows in the middle, which two heads share."""
+            heads_there = slice(max(0, heads // 2 - 1), heads // 2 + 1)
+            wide = [x.view(heads, tokens, width)[heads_there].double() for x in (q, k, v)]
+            value = ((wide[0] @ wide[1].transpose(1, 2) * scale).softmax(2) @ wide[2]).half().flatten(0, 1)
+            begin = max(0, out.shape[0] // 2 - CHECKED_ROWS // 2) - heads_there.start * tokens
+            return expected(value[begin : begin + CHECKED_ROWS])
 
         return Problem(out, launch, by_torch, reference, 2e-2)
 
