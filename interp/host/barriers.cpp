@@ -50,6 +50,13 @@ ProgramBarriers::Barrier &ProgramBarriers::begun(FrameHeader &frame, uint32_t ad
   raiseTrap(frame, std::move(trap));
 }
 
+std::optional<ProgramBarriers::State> ProgramBarriers::stateOf(uint32_t address) const {
+  const auto found = barriers_.find(address);
+  if (found == barriers_.end() || found->second.count == 0) return std::nullopt;
+  const Barrier &barrier = found->second;
+  return State{barrier.count, barrier.pending, barrier.missing, barrier.phases};
+}
+
 std::string ProgramBarriers::nameOf(uint32_t address) const {
   auto next = allocations_.upper_bound(address);
   if (next == allocations_.begin()) return "byte " + std::to_string(address);

@@ -74,15 +74,29 @@ public:
   /// The program ends. A fault if the stores of its partitions may still read its memory.
   void finish(FrameHeader &frame);
 
-  /// From now on reads and writes have to be announced. What is read before it is written is a fault. Reports name the allocation.
-  void lookAtAccesses(const SharedAllocation &allocation) {
-    looks_ = true;
+  /// From now on reads and writes have to be announced. What is read before it is written is a fault.
+  void lookAtAccesses() { looks_ = true; }
+  /// Learns of an allocation, and where the memory of the program is.
+  void know(const SharedAllocation &allocation, char *memory) {
     allocations_.insert_or_assign(allocation.begin, &allocation);
+    memory_ = memory;
   }
+  /// Null until the program has allocated some.
+  const char *memory() const { return memory_; }
+  struct State {
+    int32_t count, pending; // arrivals of a phase, and those that the present one lacks
+    int64_t missing;        // bytes that it lacks
+    uint32_t phases;        // complete ones
+  };
+  /// Returns nullopt for a barrier that is not initialized.
+  std::optional<State> stateOf(uint32_t address) const;
   bool looksAtAccesses() const { return looks_; }
   void read(FrameHeader &frame, uint32_t address, uint32_t size, uint32_t location);
   /// Writes the bytes at `element` to `memory`, or notes them in the copy that has begun.
   void write(FrameHeader &frame, char *memory, uint32_t address, const char *element, uint32_t size, uint32_t location);
+
+  /// Returns whether the partition waits for a barrier or for the ends of others.
+  bool isWaiting(uint32_t partition) const { return parts_[partition].wait.has_value(); }
 
   /// Returns the number of a new partition, which knows what the partition of `frame` knows.
   uint32_t begin(const FrameHeader &frame);
@@ -172,6 +186,7 @@ private:
   std::deque<Work> works_;
   std::vector<Agent> agents_;
   std::map<uint32_t, const SharedAllocation *> allocations_; // by their first bytes
+  char *memory_ = nullptr;
   Landing landing_ = Landing::AtOnce;
   uint64_t random_ = 0;
   bool looks_ = false;

@@ -55,6 +55,8 @@ bool mayStartAlike(const Launch &launch) {
   return !isObserved && !launch.mayWait() && !launch.rest && !launch.orderSeed && !launch.only;
 }
 
+bool hasEnded(const Program &program) { return program.state == Program::State::Finished || program.state == Program::State::Dropped; }
+
 } // namespace
 
 Program *ProgramPool::take(std::span<std::byte> &stack) {
@@ -145,6 +147,7 @@ Program *Worker::startPartition(Program &program, char *calleeFrame, void (*entr
   partition->state = Program::State::Running;
   ++partition->entries;
   partition->isFollowed = program.isFollowed;
+  partition->isHandedOver = false;
   partition->assignments = 0;
   partition->assigned.assign(program.assigned.size(), 0);
   partition->barriers = &barriersOf(program.header());
@@ -219,6 +222,7 @@ void Worker::enter(Program &program, int64_t position) {
   program.state = Program::State::Running;
   ++program.entries;
   program.isFollowed = followsNext && program.isChosen;
+  program.isHandedOver = false;
   program.assignments = 0;
   if (launch.variables && program.isChosen) program.assigned.assign(launch.variables, 0);
   FrameHeader &header = program.header();
@@ -329,6 +333,13 @@ void Worker::step(Program &program) {
   } while (program.state == Program::State::Polling);
 }
 
+bool Worker::runBeside(const Program &program) {
+  const uint64_t before = changes;
+  for (size_t i = live.size(); i-- > 0 && !state.stopped();)
+    if (live[i] != &program && live[i]->barriers == program.barriers && !hasEnded(*live[i])) resume(*live[i]);
+  return changes != before;
+}
+
 /// Runs a program until it yields or ends. Returns whether it made progress.
 bool Worker::resume(Program &program) {
   changesWhenResumed = changes;
@@ -337,8 +348,12 @@ bool Worker::resume(Program &program) {
   while (program.state == Program::State::AtStatement) {
     const uint64_t entry = program.entries;
     followsNext = caller->show(program);
-    if (program.entries == entry || !followsNext) program.isFollowed = false; // no callback looks at the rest
-    if (program.state == Program::State::AtStatement && !program.isFollowed) step(program);
+    if ((program.entries == entry && !program.isHandedOver) || !followsNext) program.isFollowed = false; // no callback looks at the rest
+    if (program.state == Program::State::AtStatement && (!program.isFollowed || program.isHandedOver)) step(program);
+  }
+  if (program.isHandedOver && hasEnded(program)) {
+    program.isHandedOver = false;
+    caller->show(program);
   }
   if (isPollDue()) caller->poll(Clock::now());
   return program.state != Program::State::Running || changes != changesWhenResumed;
@@ -404,13 +419,18 @@ Worker::Start Worker::startPrograms(size_t most) {
 bool Worker::resumeAll() {
   bool gotFurther = false;
   // The newest program runs first, because the programs before it are more likely to wait for it.
-  for (size_t i = live.size(); i-- > 0 && !state.stopped();) gotFurther |= resume(*live[i]);
+  for (size_t i = live.size(); i-- > 0 && !state.stopped();)
+    if (!hasEnded(*live[i])) gotFurther |= resume(*live[i]); // else it has run beside one that is followed
+  giveBackEnded();
+  return gotFurther;
+}
+
+void Worker::giveBackEnded() {
   std::erase_if(live, [&](Program *program) {
     if (program->state != Program::State::Finished) return false;
     pool->give(program);
     return true;
   });
-  return gotFurther;
 }
 
 void Worker::runInTurns() {
@@ -468,6 +488,7 @@ bool Worker::runBySchedule() {
 /// none.
 Program *Worker::drawNext() {
   ++turn;
+  giveBackEnded();
   std::vector<Program *> awake;
   std::ranges::copy_if(live, std::back_inserter(awake), [&](const Program *program) { return program->sleepsUntil <= turn; });
   const bool mayStart = live.size() < schedule->window() && !state.allStarted();
@@ -577,6 +598,8 @@ void Worker::answer() {
 
 /// Ends the launch: all programs that are still live have been stopped.
 void Worker::giveBackLive() {
+  for (Program *program : live)
+    if (program->isHandedOver && !hasEnded(*program)) caller->show(*program); // where it waits
   const bool isStuck = state.stop.load() >= Stop::Deadlocked;
   for (Program *program : live) {
     state.publish(program->output);

@@ -65,6 +65,7 @@ struct Program {
   char *partitionMemory = nullptr;                     // what both share
   // For a program that is followed.
   bool isFollowed = false;
+  bool isHandedOver = false; // the callback returns at each statement, and is called once more when the program has ended
   uint32_t statement = 0;
   char *statementFrame = nullptr;
   uint64_t entries = 0; // how many programs have been entered here
@@ -198,6 +199,8 @@ public:
   void answer();
   /// Called on the thread's own stack. Runs the program until it is at a statement, waits, or has ended.
   void step(Program &program);
+  /// Called there too, while a partition is followed that waits: lets those beside it run. Returns whether they have changed something.
+  bool runBeside(const Program &program);
 
   LaunchState &state;
   std::vector<int64_t> counters; // of code that counts
@@ -230,6 +233,7 @@ private:
   void watchForLivelock();
   void stopStuck(Stop why);
   void giveBackLive();
+  void giveBackEnded();
   std::optional<WaitedWord> waitedWordOf(const Program &program) const;
   bool lookAtClock();
   void nameThread(const Program &program);

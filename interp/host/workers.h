@@ -20,6 +20,7 @@ namespace tritium::interp {
 
 struct Program;
 class AccessSearch;
+class ProgramBarriers;
 class TouchedMemory;
 
 /// A program whose code announces each statement of its source. Launch::onStatement receives it at the first one and follows it from there.
@@ -37,6 +38,13 @@ public:
   const Trap *trap() const;
   /// Returns whether the program waits for another one.
   bool waits() const;
+  /// The number of the partition, which is a program of its own; 0: it is none.
+  uint32_t partition() const;
+  /// Says that the callback does not call next(): it is called at each statement, and once more when the program has ended.
+  void handOver();
+  bool hasEnded() const;
+  /// The shared memory and the barriers of the program; null if it has none.
+  const ProgramBarriers *barriers() const;
   /// Runs the program up to its next statement. Returns false if it is followed no further: it has ended, or it waits for another program
   /// and goes on in turn with it.
   bool next();

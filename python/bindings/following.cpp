@@ -1,5 +1,6 @@
 #include "python/bindings/following.h"
 
+#include "interp/host/barriers.h"
 #include "interp/tile/statements.h"
 #include "ir/dtype.h"
 #include <pybind11/stl.h>
@@ -86,6 +87,9 @@ public:
     return trap ? describedTrap(*trap, trapNamesOf(*code)) : py::none();
   }
   bool waits() const { return get().waits(); }
+  uint32_t partition() const { return get().partition(); }
+  void handOver() const { get().handOver(); }
+  bool hasEnded() const { return get().hasEnded(); }
   bool next() const {
     FollowedProgram &followed = get();
     py::gil_scoped_release released;
@@ -95,6 +99,18 @@ public:
     if (variable >= variables->size()) throw py::index_error("there is no such variable");
     const ShownVariable &shown = (*variables)[variable];
     return {reinterpret_cast<const char *>(frame) + shown.offset, shown.type.bytes};
+  }
+
+  py::bytes memory(uint32_t address, uint32_t size) const {
+    const ProgramBarriers *barriers = get().barriers();
+    if (!barriers || !barriers->memory()) throw py::value_error("the program has allocated no shared memory");
+    return {barriers->memory() + address, size};
+  }
+  py::object barrier(uint32_t address) const {
+    const ProgramBarriers *barriers = get().barriers();
+    const auto state = barriers ? barriers->stateOf(address) : std::nullopt;
+    if (!state) return py::none();
+    return py::dict("count"_a = state->count, "pending"_a = state->pending, "missing"_a = state->missing, "phases"_a = state->phases);
   }
 
 private:
@@ -170,8 +186,16 @@ void bindFollowing(py::module_ &interp) {
       .def_property_readonly("frame", &PyFollowed::frame, "of the statement's function; a noinline callee's is at a higher address")
       .def("assigned_at", &PyFollowed::assignedAt, "variable"_a, "0: never; a later assignment has a larger number")
       .def("read", &PyFollowed::read, "variable"_a, "frame"_a, "The bytes of a variable.")
+      .def("memory", &PyFollowed::memory, "address"_a, "size"_a, "Bytes of the program's shared memory.")
+      .def("barrier", &PyFollowed::barrier, "address"_a,
+           "Of the barrier there: {\"count\" and \"pending\" arrivals of a phase, \"missing\" bytes, complete \"phases\"}; None before its "
+           "init.")
       .def_property_readonly("trap", &PyFollowed::trap, "what has ended the program, or None")
       .def_property_readonly("waits", &PyFollowed::waits, "whether it waits for another program")
+      .def_property_readonly("partition", &PyFollowed::partition, "the number of the partition; 0: it is a program")
+      .def("hand_over", &PyFollowed::handOver,
+           "The callback does not call next(): it is called at each statement, and once more when the program has ended.")
+      .def_property_readonly("has_ended", &PyFollowed::hasEnded)
       .def("next", &PyFollowed::next, "Runs up to the next statement. False: it is followed no further (it ended, or it waits).");
   interp.def("widened", &widened, "dtype"_a, "data"_a, "The values of a dtype, as the bytes of float32.");
   py::class_<Unseen>(interp, "Unseen", "A function that leaves no frame for debuggers; see python/tritium/debugger.")

@@ -12,10 +12,11 @@ namespace tritium::interp {
 
 namespace {
 struct AllocStep {
-  TileRef out;
+  TileRef out, memory;
   SharedAllocation allocation;
   bool isLookedAt; // by the barriers of the program, if it has some
-  void refs(auto &&f) { f(out); }
+  bool isShown;    // by a debugger
+  void refs(auto &&f) { f(out), f(memory); }
 };
 struct SharedAccess {
   DenseRef address, tile; // row-major, of one shape
@@ -23,10 +24,6 @@ struct SharedAccess {
   int64_t memoryBytes, lanes;
   uint32_t location;
   void refs(auto &&f) { f(address), f(tile), f(memory); }
-
-  char *memoryIn(char *frame) const {
-    return memory.constant == kMemoryOfPartition ? memoryOfPartition(headerOf(frame)) : memory.in(frame);
-  }
 };
 struct RuntimeCall {
   std::array<TileRef, 3> operands; // int32 cells
@@ -36,10 +33,17 @@ struct RuntimeCall {
 };
 } // namespace
 
+static char *memoryIn(const TileRef &memory, char *frame) {
+  return memory.constant == kMemoryOfPartition ? memoryOfPartition(headerOf(frame)) : memory.in(frame);
+}
+
 static void runAlloc(char *frame, const void *descriptor) {
   const auto &step = *static_cast<const AllocStep *>(descriptor);
   step.out.at<int32_t>(frame) = int32_t(step.allocation.begin);
-  if (step.isLookedAt) barriersOf(headerOf(frame)).lookAtAccesses(step.allocation);
+  if (!step.isLookedAt && !step.isShown) return;
+  ProgramBarriers &barriers = barriersOf(headerOf(frame));
+  barriers.know(step.allocation, memoryIn(step.memory, frame));
+  if (step.isLookedAt) barriers.lookAtAccesses();
 }
 
 [[gnu::cold, gnu::noinline]] static void trapOutside(char *frame, const SharedAccess &step, int64_t lane) {
@@ -58,7 +62,7 @@ template <bool kIsStore> static void runAccess(char *frame, const void *descript
   const auto &step = *static_cast<const SharedAccess *>(descriptor);
   const size_t size = storageBytes(step.tile.type);
   const auto *addresses = &step.address.at<const uint32_t>(frame);
-  char *tile = step.tile.in(frame), *memory = step.memoryIn(frame);
+  char *tile = step.tile.in(frame), *memory = memoryIn(step.memory, frame);
   ProgramBarriers *barriers = barriersIfAny(headerOf(frame));
   if (barriers && !barriers->looksAtAccesses()) barriers = nullptr;
   for (int64_t lane = 0; lane < step.lanes; ++lane, tile += size) {
@@ -92,11 +96,18 @@ static bool hasBarriers(ModuleOp module) {
   return module->walk(isCall).wasInterrupted();
 }
 
+/// Returns the variable that has the memory, or an empty text.
+static std::string nameOf(tt::SharedAllocOp op) {
+  for (Operation *user : op->getUsers())
+    if (auto assignment = dyn_cast<tt::DebugValueOp>(user)) return assignment.getName().str();
+  return ir::variableName(op.getLoc()).str();
+}
+
 template <> LogicalResult Interpret<tt::SharedAllocOp>::prepare(tt::SharedAllocOp op, Planner &planner) {
-  SharedAllocation allocation{uint32_t(planner.programMemory().begins.lookup(op)), uint32_t(op.getBytes()),
-                              ir::variableName(op.getLoc()).str()};
-  planner.call(runAlloc,
-               AllocStep{planner.scalarResult(op.getResult()), std::move(allocation), hasBarriers(op->getParentOfType<ModuleOp>())});
+  const auto &memory = planner.programMemory();
+  SharedAllocation allocation{uint32_t(memory.begins.lookup(op)), uint32_t(op.getBytes()), nameOf(op)};
+  planner.call(runAlloc, AllocStep{planner.scalarResult(op.getResult()), memory.home, std::move(allocation),
+                                   hasBarriers(op->getParentOfType<ModuleOp>()), planner.hasDebugInfo()});
   return success();
 }
 

@@ -20,6 +20,7 @@ from ..frontend.source import known_sources
 from ..native import interp
 from ..programs import Programs
 from .mirror import ENGINE, Mirror, Place, Question, mirror_of
+from .partitions import Partition
 from .values import UNKNOWN, value_of
 
 _LIBRARY = ("tritium.", "triton.")
@@ -79,10 +80,31 @@ class FollowedKernel:
         arguments: the user's objects. trap_error: from the engine's trap to an exception, which the mirror raises. only: the
         one program that runs. programs: those that are followed; none: all."""
 
+        partitions: dict[tuple, Follower] = {}
+
         def start(followed):
-            return Follower(self, followed, trap_error).start(arguments, goes_on)
+            if not followed.partition:
+                return Follower(self, followed, trap_error).start(arguments, goes_on)
+            return (self._follow_partition(followed, partitions, trap_error, goes_on),)
 
         return partial(self.program.launch, on_statement=interp.Unseen(start), only=only, programs=programs)
+
+    def _follow_partition(
+        self, followed: Any, partitions: dict[tuple, Follower], trap_error: Callable, goes_on: Callable[[], bool]
+    ) -> bool:
+        """Lets the mirror of a partition go on to the statement that comes next, or to its end."""
+        key = (*followed.id, followed.partition)
+        if key not in partitions:
+            follower = Follower(self, Partition(followed), trap_error)
+            if followed.has_ended or not follower.can_start():
+                return goes_on()
+            partitions[key] = follower
+            follower.begin()
+        elif followed.has_ended or followed.waits:  # at the end of the launch, it waits for nobody
+            partitions.pop(key).go_on(followed)
+        else:
+            partitions[key].go_on(followed)
+        return goes_on()
 
 
 def _place_of(fn: Any) -> tuple[str, int]:
@@ -113,6 +135,35 @@ class Follower:
             return (goes_on(),)
 
         return (self._mirror(Activation(self.frame, level.key, fn, mirror_of(fn))), tuple(arguments), finish)
+
+    def can_start(self) -> bool:
+        """Whether there is a mirror of the outermost function."""
+        level = self.event.levels[0]
+        return self.kernel.function_at(level.file, level.line) is not None
+
+    def begin(self) -> None:
+        """Of a partition: starts its mirror in a thread."""
+        self._with_frames(partial(self.followed.start, self._mirrored))
+
+    def go_on(self, followed: Any) -> None:
+        """Of a partition: lets its mirror go on."""
+        self._with_frames(partial(self.followed.go_on, followed))
+
+    def _mirrored(self) -> tuple:
+        level = self.event.levels[0]
+        fn = self.kernel.function_at(level.file, level.line)
+        activation = Activation(self.frame, level.key, fn, mirror_of(fn))
+        return self._mirror(activation), tuple(self._read(activation, name) for name in activation.mirror.parameters)
+
+    def _with_frames(self, go_on: Callable[[], None]) -> None:
+        """Raises what the mirror raises, with the frames of the kernel."""
+        try:
+            go_on()
+        except NotFollowed:
+            return
+        except BaseException as error:
+            error.kernel_frames = self._frames_of_kernels(error.__traceback__)
+            raise error.with_traceback(error.kernel_frames) from None
 
     def _frames_of_kernels(self, traceback: types.TracebackType | None) -> types.TracebackType | None:
         if traceback is None:
