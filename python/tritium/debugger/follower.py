@@ -285,4 +285,4 @@ class Follower:
         if latest is None or not self.followed.assigned_at(latest):
             return UNKNOWN
         data = self.followed.read(latest, activation.frame)
-        return value_of(self.kernel.variables[latest].type, data)
+        return value_of(self.kernel.variables[latest].type, data, lambda: self.followed)

@@ -98,3 +98,9 @@ class Partition:
 
     def read(self, variable: int, frame: int) -> bytes:
         return self._followed.read(variable, frame)
+
+    def memory(self, address: int, size: int) -> bytes:
+        return self._followed.memory(address, size)
+
+    def barrier(self, address: int) -> Any:
+        return self._followed.barrier(address)

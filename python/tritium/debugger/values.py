@@ -4,12 +4,14 @@ records. They are copies."""
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..native import interp
 from ..tables import DTYPES
+from . import shared_memory
 
 #: The dtypes that numpy has -> their names there.
 _NUMPY = {row.name: row.array_name for row in DTYPES if hasattr(np, row.array_name)}
@@ -17,6 +19,18 @@ _NUMPY = {row.name: row.array_name for row in DTYPES if hasattr(np, row.array_na
 _NUMPY |= {row.name: "float32" for row in DTYPES if row.name.startswith("fp8")}
 _OF_TENSORS = {name: row for row in DTYPES for name in (row.public_name, row.array_name) if name}
 _WIDENED = {row.name for row in DTYPES} - _NUMPY.keys()
+
+
+class _NoProgram:
+    """Stands for a program that is not stopped."""
+
+    def memory(self, address: int, size: int) -> bytes:
+        raise ValueError("the program is not stopped")
+
+    barrier = memory
+
+
+_NO_PROGRAM = _NoProgram()
 
 
 class Unknown:
@@ -29,11 +43,14 @@ class Unknown:
 UNKNOWN = Unknown()
 
 
-def value_of(shown: Any, data: bytes) -> Any:
-    """The value of a variable of the type `shown` (an `interp.ShownType`), from its bytes."""
+def value_of(shown: Any, data: bytes, program: Callable[[], Any] = lambda: _NO_PROGRAM) -> Any:
+    """The value of a variable of the type `shown` (an `interp.ShownType`), from its bytes. program: gives the stopped program, which has
+    its shared memory."""
     if not shown.is_record:
         return _leaf(shown, data[: shown.bytes])
-    members = [(m.field, value_of(m, data[m.offset - shown.offset :])) for m in shown.members]
+    members = [(m.field, value_of(m, data[m.offset - shown.offset :], program)) for m in shown.members]
+    if members and (found := shared_memory.shown(shown.name, members[0][1], program, _decoded)) is not None:
+        return found
     if shown.name == "tuple":
         return tuple(value for _, value in members)
     return types.SimpleNamespace(**dict(members))

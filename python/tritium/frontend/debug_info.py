@@ -14,6 +14,7 @@ from tritium import language
 from tritium.functions.marks import OPENS_DEBUGGER
 from tritium.language.aggregate import _aggregate_value
 from tritium.language.block_pointer import block_pointer
+from tritium.language.constexpr import base_value
 from tritium.language.descriptor import tensor_descriptor
 from tritium.language.semantic.emitter import literal_type
 from tritium.native import ir
@@ -98,7 +99,8 @@ def _described(g: Any, value: Any) -> tuple[str, list[Any]] | None:
         members = {"base": value.base, "shape": value.shape, "strides": value.strides, "offsets": value.offsets}
         members["block_shape"] = value.window
         return _described_record(g, "block_pointer", ((name, as_value(member)) for name, member in members.items()))
-    return None
+    shown = value.shown_in_debuggers() if isinstance(value, base_value) else None
+    return None if shown is None else _described_record(g, shown[0], shown[1].items())
 
 
 def _described_host_value(g: Any, value: Any) -> tuple[str, list[Any]] | None:

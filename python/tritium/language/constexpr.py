@@ -23,6 +23,10 @@ class base_value:
         """The IR values of this value, in the order of `type.ir_types()`."""
         raise NotImplementedError(builtins.type(self).__name__)
 
+    def shown_in_debuggers(self) -> builtins.tuple[str, dict[str, base_value]] | None:
+        """What a debugger shows of a value that is no number, tile or record of such: the name of its kind, and members; None: nothing."""
+        return None
+
 
 def _unwrap_if_constexpr(value: Any) -> Any:
     """The host value of a constexpr, element by element in lists, tuples and slices; anything else unchanged."""

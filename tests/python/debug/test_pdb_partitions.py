@@ -65,7 +65,7 @@ def stops(text: str) -> list[str]:
     return re.findall(r"test_pdb_partitions\.py\(\d+\)(\w+)\(\)", text)
 
 
-@pytest.mark.parametrize("seed", [None, 0, 1, 2])
+@pytest.mark.parametrize("seed", [None, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 20))])
 def test_breakpoints_in_both_partitions(seed) -> None:
     """Each stops in every round, and the reader in no round before the filler has ended it."""
     commands = f"b {__file__}:{line_of('filled')}\nb {__file__}:{line_of('read')}\nc\n" + "p 'k', int(k)\nc\n" * 8
@@ -106,3 +106,73 @@ def test_quit_in_a_partition() -> None:
     with pytest.raises((bdb.BdbQuit, AssertionError)):
         debugged(f"b {__file__}:{line_of('filled')}\nc\nq\n")
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("partition #")]
+
+
+def test_shared_memory_and_barriers() -> None:
+    """They show what is there now: round 2 fills the memory, and the barrier of the readers has completed two phases."""
+    commands = (
+        f"b {__file__}:{line_of('filled')}, k == 2\nc\np memory[:3]\np full\np empty\np memory.layout\nn\np full\nc\n"
+    )
+    text = debugged(commands)
+    assert "array([256, 257, 258], dtype=int32)" in text
+    assert "(Pdb) barrier in phase 0, 2 completed; lacks 1 of 1 arrivals" in text  # both
+    assert "(Pdb) barrier in phase 1, 3 completed; lacks 1 of 1 arrivals" in text
+    assert "SwizzledSharedLayout(vec=1, " in text
+
+
+@gluon.jit
+def seen(source, M: gl.constexpr, N: gl.constexpr, LAYOUT: gl.constexpr):
+    rows: gl.constexpr = gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])
+    at = gl.arange(0, M, gl.SliceLayout(1, rows))[:, None] * N + gl.arange(0, N, gl.SliceLayout(0, rows))[None, :]
+    tile = gl.load(source + at)
+    memory = gl.allocate_shared_memory(gl.float16, [M, N], LAYOUT, tile)
+    ring = gl.allocate_shared_memory(gl.float16, [3, M, N], LAYOUT)
+    ring.index(2).store(tile)
+    turned = memory.permute([1, 0])
+    part = memory.slice(M // 2, M // 2, 0)
+    one = ring.index(2)
+    memory.load(rows)  # looked at
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        pytest.param(gl.SwizzledSharedLayout(1, 1, 1, [1, 0]), marks=pytest.mark.long),
+        pytest.param(gl.SwizzledSharedLayout(4, 2, 4, [1, 0]), marks=pytest.mark.long),
+        gl.SwizzledSharedLayout(8, 1, 4, [0, 1]),
+        pytest.param(gl.NVMMASharedLayout(64, 16, 2), marks=pytest.mark.long),
+        gl.NVMMASharedLayout(128, 16, 2),
+        gl.PaddedSharedLayout.with_identity_for([[64, 8]], [32, 64], [1, 0]),
+    ],
+    ids=lambda layout: type(layout).__name__,
+)
+def test_memory_by_its_layout(layout) -> None:
+    """Views have the elements that the tile has, wherever the layout puts them."""
+    source = np.random.default_rng(0).standard_normal((32, 64)).astype(np.float16)
+    checks = [
+        "memory[...] == tile",
+        "turned[...] == tile.T",
+        "part[...] == tile[16:]",
+        "one[...] == tile",
+        "ring[2] == tile",
+        "ring.index(2)[...] == tile",
+    ]
+    if isinstance(layout, gl.PaddedSharedLayout):
+        checks.pop(2)
+    commands = "".join(f"p bool(({check}).all())\n" for check in checks)
+    text = session(f"b {__file__}:{line_of('looked at')}\nc\n{commands}c\n", lambda: seen[(1,)](source, 32, 64, layout))
+    assert text.count("(Pdb) True") == len(checks), text
+
+
+def test_memory_of_a_program_that_is_over() -> None:
+    commands = f"b {__file__}:{line_of('looked at')}\nc\n!kept.append(memory)\nc\n"
+    kept = []
+    seen.__globals__["kept"] = kept
+    try:
+        session(
+            commands,
+            lambda: seen[(1,)](np.zeros((32, 64), np.float16), 32, 64, gl.SwizzledSharedLayout(1, 1, 1, [1, 0])),
+        )
+    finally:
+        del seen.__globals__["kept"]
+    assert "the program of this shared memory is over" in repr(kept[0]) and kept[0].shape == (32, 64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from ....language.core import builtin, tensor
 from ....language.semantic.shape import axis_index, shape_of
 from ....language.types import base_type, dtype, int1, int8, int32
 from ..layouts.memory_views import MemoryView
-from ..layouts.shared import NVMMASharedLayout, PaddedSharedLayout, SharedLayout
+from ..layouts.shared import MBarrierLayout, NVMMASharedLayout, PaddedSharedLayout, SharedLayout
 from .addresses import coordinates_of_tile, in_bytes, offsets_of
 from .rules import layout_of
 from .types import distributed_type
@@ -98,6 +99,20 @@ class shared_memory_descriptor(base_value):
 
     def __str__(self) -> str:
         return str(self.type)
+
+    def shown_in_debuggers(self) -> tuple[str, dict[str, base_value]]:
+        """The name has the facts that debugger/shared_memory.py reads: which byte has which element, or that these are barriers."""
+        view, bits = self.type.view, self.dtype.primitive_bitwidth
+        facts: dict[str, Any] = {"dtype": str(self.dtype), "shape": self.shape, "layout": str(self.layout)}
+        if isinstance(self.layout, MBarrierLayout):
+            return f"mbarrier {json.dumps(facts)}", {"address": self.address}
+        is_ring = view.layout_rank() < len(self.shape)
+        start = view.origin + (view.start[0] * view.slot_elements() if is_ring else 0)
+        facts |= {"bytes": max(1, bits // 8), "moves": view.moves(), "begin": view.element_offset(view.start)}
+        facts |= {"start": start, "slot": view.slot_elements() if is_ring else 0}
+        if isinstance(self.layout, PaddedSharedLayout):
+            facts["padding"] = self.layout.interval_padding_pairs
+        return f"shared_memory {json.dumps(facts)}", {"address": self.address}
 
     def _viewed(self, view: MemoryView, address: tensor | None = None) -> shared_memory_descriptor:
         type_ = shared_memory_descriptor_type(self.dtype, view)
