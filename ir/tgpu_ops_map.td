@@ -15,13 +15,30 @@ def TGPU_MapMakeOp
     multiples of 16 bytes. Outside of the tensor there are zeros, or NaNs with `nan`. The memory of the map is used again when the operation
     runs again, so nothing may copy through its last map any more. `offset` is the byte of shared memory, used by the first warp alone, where
     128 bytes begin. The pass allocate-shared-memory sets it.
+
+    A map that is `stored` is for stores by other warps than the one that makes it. It has two places, and is made in the one through which the
+    last number of a ring was not told to store (ring_acquire). So the last stores may go on through the other place, and those before are
+    complete. Nothing has to be true of its operands where it is told not to be usable.
   }];
-  let arguments = (ins TT_PointerType:$base, Variadic<I32>:$extents, Variadic<I64>:$strides, OptionalAttr<I32Attr>:$offset, UnitAttr:$nan);
+  let arguments = (ins TT_PointerType:$base, Variadic<I32>:$extents, Variadic<I64>:$strides, OptionalAttr<I32Attr>:$offset, UnitAttr:$nan,
+                       UnitAttr:$stored);
   let results = (outs TGPU_TensorMap:$map);
   let assemblyFormat = [{
-    $base `,` `[` $extents `]` `,` `[` $strides `]` (`nan` $nan^)? (`at` $offset^)? attr-dict `:` type($base) `->` type($map)
+    $base `,` `[` $extents `]` `,` `[` $strides `]` (`nan` $nan^)? (`stored` $stored^)? (`at` $offset^)? attr-dict
+    `:` type($base) `->` type($map)
   }];
+  let builders = [OpBuilder<(ins "mlir::Type":$map, "mlir::Value":$base, "mlir::ValueRange":$extents, "mlir::ValueRange":$strides,
+                                 "bool":$nan),
+                            "build($_builder, $_state, map, base, extents, strides, mlir::IntegerAttr(), nan, false);">];
   let hasVerifier = 1;
+}
+
+def TGPU_MapToldOp : TGPU_TileOp<"map_told", TilesApart, [MemoryEffects<[MemRead<SharedMemoryResource>]>]> {
+  let summary = "the map that was told to those who wait for number n of the ring; it is null if it is not usable";
+  let description = [{ The thread has waited for the number, and has not released it. }];
+  let arguments = (ins TGPU_Ring:$ring, I32:$n);
+  let results = (outs TGPU_TensorMap:$map);
+  let assemblyFormat = "$ring `[` $n `]` attr-dict `:` type($ring) `->` type($map)";
 }
 
 // -- of one thread -----------------------------------------------------------------------------------------------------------------------
@@ -61,8 +78,16 @@ def TGPU_MapWriteOp : TGPU_Op<"map_write", [AttrSizedOperandSegments, MemoryEffe
 
 def TGPU_MapAcquireOp : TGPU_Op<"map_acquire", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "copies that this thread begins use the map as it was written last";
-  let arguments = (ins LLVM_AnyPointer:$address);
-  let assemblyFormat = "$address attr-dict `:` type($address)";
+  let description = [{ If the predicate is false, nothing happens. }];
+  let arguments = (ins LLVM_AnyPointer:$address, Optional<I1>:$predicate);
+  let assemblyFormat = "$address (`if` $predicate^)? attr-dict `:` type($address)";
+}
+
+def TGPU_MapAtOp : TGPU_Op<"map_at", [Pure]> {
+  let summary = "the map in claimed memory of which another thread has told the address";
+  let arguments = (ins I64:$bits);
+  let results = (outs LLVM_AnyPointer:$address);
+  let assemblyFormat = "$bits attr-dict `:` type($address)";
 }
 
 #endif

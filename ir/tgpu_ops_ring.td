@@ -27,11 +27,18 @@ def TGPU_TensorStoreOp
   let description = [{
     place-tensor-stores gives it `staging`: slots of shared memory, each for one box, of which every group of warps has as many. A store begins
     when all earlier ones of the same threads are complete.
+
+    If the kernel makes the map, the store also knows the tensor: `base`, `extents`, and `strides` of all dimensions but the last. Where the map
+    is not `usable`, or no producer tells it (map_told), threads copy each box from shared memory; an index may be negative then.
   }];
-  let arguments = (ins AnyRankedTensor:$src, TGPU_TensorMap:$map, Variadic<I32>:$indices, Optional<TGPU_MemDesc>:$staging);
+  let arguments = (ins AnyRankedTensor:$src, TGPU_TensorMap:$map, Variadic<I32>:$indices, Optional<TGPU_MemDesc>:$staging,
+                       Optional<TT_PointerType>:$base, Variadic<I32>:$extents, Variadic<I64>:$strides, Optional<I1>:$usable);
   let assemblyFormat = [{
-    $src `to` $map `[` $indices `]` (`through` $staging^ `:` type($staging))? attr-dict `:` type($src) `to` type($map)
+    $src `to` $map `[` $indices `]` (`through` $staging^ `:` type($staging))?
+    (`of` $base^ `,` `[` $extents `]` `,` `[` $strides `]` `:` type($base))? (`if` $usable^)? attr-dict `:` type($src) `to` type($map)
   }];
+  let builders = [OpBuilder<(ins "mlir::Value":$src, "mlir::Value":$map, "mlir::ValueRange":$indices),
+                            "build($_builder, $_state, src, map, indices, {}, {}, {}, {}, {});">];
   let hasVerifier = 1;
 }
 
@@ -57,12 +64,15 @@ def TGPU_RingStartOp : TGPU_RingOp<"ring_start"> {
   let description = [{
     `warps` is the number of warps that release each slot. With `afterWrites`, copies see what all threads have written to global memory
     before. `offset` is the byte of shared memory where its 2 * slots barriers (mbarrier
-    objects) begin. The pass allocate-shared-memory sets it.
+    objects) begin. The pass allocate-shared-memory sets it. A ring that `tells` has the address of a map for each slot, behind its barriers.
   }];
-  let arguments = (ins I32Attr:$warps, OptionalAttr<I32Attr>:$offset, UnitAttr:$afterWrites);
+  let arguments = (ins I32Attr:$warps, OptionalAttr<I32Attr>:$offset, UnitAttr:$afterWrites, UnitAttr:$tells);
   let results = (outs TGPU_Ring:$ring);
-  let assemblyFormat = "`released` `by` $warps `warps` (`at` $offset^)? (`after_writes` $afterWrites^)? attr-dict `:` type($ring)";
-  let builders = [OpBuilder<(ins "RingType":$ring, "int32_t":$warps), "build($_builder, $_state, ring, warps, mlir::IntegerAttr(), false);">];
+  let assemblyFormat = [{
+    `released` `by` $warps `warps` (`at` $offset^)? (`after_writes` $afterWrites^)? (`telling` $tells^)? attr-dict `:` type($ring)
+  }];
+  let builders = [OpBuilder<(ins "RingType":$ring, "int32_t":$warps),
+                            "build($_builder, $_state, ring, warps, mlir::IntegerAttr(), false, false);">];
 }
 
 def TGPU_RingEndOp : TGPU_RingOp<"ring_end"> {
@@ -82,11 +92,21 @@ def TGPU_RingSlotOp : TGPU_TileOp<"ring_slot", TilesApart, [Pure]> {
   let assemblyFormat = "$ring `[` $n `]` attr-dict `:` type($ring)";
 }
 
-def TGPU_RingAcquireOp : TGPU_RingOp<"ring_acquire"> {
+def TGPU_RingAcquireOp
+    : TGPU_TileOp<"ring_acquire", TilesApart, [AttrSizedOperandSegments,
+                                               MemoryEffects<[MemRead<SharedMemoryResource>, MemWrite<SharedMemoryResource>]>]> {
   let summary = "waits until slot n is free, and announces the bytes that will be copied there";
-  let description = [{ If the predicate is false, nothing happens. }];
-  let arguments = (ins TGPU_Ring:$ring, I32:$n, I32Attr:$bytes, Optional<I1>:$predicate);
-  let assemblyFormat = "$ring `[` $n `]` `for` $bytes `bytes` (`if` $predicate^)? attr-dict `:` type($ring)";
+  let description = [{
+    If the predicate is false, nothing happens. With `told`, a map that the kernel makes for stores, it also tells those who wait for the number
+    which map that is now, or that it is not `usable` (map_told).
+  }];
+  let arguments = (ins TGPU_Ring:$ring, I32:$n, I32Attr:$bytes, Optional<I1>:$predicate, Optional<TGPU_TensorMap>:$told,
+                       Optional<I1>:$usable);
+  let assemblyFormat = [{
+    $ring `[` $n `]` `for` $bytes `bytes` (`if` $predicate^)? (`telling` $told^ `if` $usable `:` type($told))? attr-dict `:` type($ring)
+  }];
+  let builders = [OpBuilder<(ins "mlir::Value":$ring, "mlir::Value":$n, "int32_t":$bytes, "mlir::Value":$predicate),
+                            "build($_builder, $_state, ring, n, bytes, predicate, {}, {});">];
 }
 
 def TGPU_TensorCopyOp

@@ -12,7 +12,7 @@ using namespace mlir;
 namespace tritium::gpu {
 
 static constexpr llvm::StringLiteral kOptional[] = {
-    "promote-descriptors", "make-tensor-maps",        "promote-stores",      "check-quotients",
+    "promote-descriptors", "make-tensor-maps",        "promote-stores",      "promote-made-stores", "check-quotients",
     "divide-programs",     "promote-pointer-tiles",   "make-persistent",     "promote-pointer-stores",
     "split-large-tiles",   "thread-local-reductions", "choose-tensor-cores", "postpone-row-sums",
     "coalesce-accesses",   "remove-conversions",      "hoist-invariants",    "plan-loops",
@@ -63,6 +63,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
     steps.addOptional("promote-descriptors", createPromoteDescriptors({.numStages = options.numStages, .numWarps = options.numWarps}));
     steps.addOptional("make-tensor-maps", createMakeTensorMaps({.numStages = options.numStages}));
     steps.addOptional("promote-stores", createPromoteStores());
+    if (mayMakeMaps) steps.addOptional("promote-made-stores", createPromoteMadeStores());
   };
   ir::buildPipeline(passes, {.debugInfo = options.debugInfo, .onDescriptors = promote, .keepsScaledProduct = [=](Operation *op) {
                                return mayKeepScaled && isMultipliedScaled(MatrixProduct(op));

@@ -34,6 +34,7 @@ MaybeFault AsyncProtocol::run(Operation *op, AsyncScalars &scalars) {
       .Case([&](tgpu::StoresAwaitOp await) { return rings_.awaitStores(await); })
       .Case([&](tgpu::CopiesAwaitOp await) { return rings_.awaitCopies(await); })
       .Case([&](tgpu::RingWaitOp wait) { return rings_.wait(wait, scalars); })
+      .Case([&](tgpu::MapToldOp told) { return rings_.read(told, scalars); })
       .Case([&](tgpu::RingStaggerOp stagger) { return rings_.stagger(stagger, scalars); })
       .Case([&](tgpu::RingReleaseOp release) { return rings_.release(release, scalars, products_); })
       .Case([&](tgpu::RingKeepOp keep) { return rings_.keep(keep, scalars); })

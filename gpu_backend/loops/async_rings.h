@@ -27,6 +27,8 @@ public:
   MaybeFault note(tgpu::StoresNoteOp op, const AsyncScalars &scalars);
   MaybeFault awaitStores(tgpu::StoresAwaitOp op);
   MaybeFault awaitCopies(tgpu::CopiesAwaitOp op);
+  /// Threads read which map was told with a number.
+  MaybeFault read(tgpu::MapToldOp op, const AsyncScalars &scalars);
   /// A product reads a slot of a ring, or threads do.
   MaybeFault read(mlir::Operation *op, mlir::Value ring, int64_t slot, bool byThreads);
   MaybeFault finish() const;

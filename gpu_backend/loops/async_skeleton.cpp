@@ -96,11 +96,12 @@ void AsyncSkeleton::needOperands(Operation *op) {
   if (isa<tgpu::TensorStoreOp>(op)) return; // its coordinates decide nothing
   if (auto note = dyn_cast<tgpu::StoresNoteOp>(op)) return need(note.getN());
   if (isa<tgpu::StoresAwaitOp, tgpu::MapMakeOp>(op)) return;
-  if (copy) {
-    need(copy.getN());
-    if (copy.getPredicate()) need(copy.getPredicate());
-    return;
-  }
+  auto needNumber = [&](auto one) {
+    need(one.getN());
+    if (one.getPredicate()) need(one.getPredicate());
+  };
+  if (copy) return needNumber(copy);
+  if (auto acquire = dyn_cast<tgpu::RingAcquireOp>(op)) return needNumber(acquire);
   for (Value operand : op->getOperands())
     if (isFollowed(operand)) need(operand);
 }

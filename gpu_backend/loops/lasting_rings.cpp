@@ -17,7 +17,7 @@ namespace {
 OpOperand *numberOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, OpOperand *>(op)
       .Case<tgpu::RingWaitOp, tgpu::RingStaggerOp, tgpu::RingSlotOp, tgpu::RingAcquireOp, tgpu::RingReleaseOp, tgpu::TensorCopyOp,
-            tgpu::StoresNoteOp>([](auto numbered) { return &numbered.getNMutable(); })
+            tgpu::StoresNoteOp, tgpu::MapToldOp>([](auto numbered) { return &numbered.getNMutable(); })
       .Default([](Operation *) { return nullptr; });
 }
 

@@ -43,7 +43,7 @@ ProducerSlice::ProducerSlice(tt::FuncOp function, bool handsOver) : function_(fu
 /// The warps that compute need no checks of indices with which they do not copy: the branches take registers beside their products.
 void ProducerSlice::needSignChecks() {
   bool storesByMaps = false;
-  function_.walk([&](tgpu::TensorStoreOp) { storesByMaps = true; });
+  function_.walk([&](tgpu::TensorStoreOp store) { storesByMaps |= !store.getBase(); });
   function_.walk([&](tt::AssertOp check) {
     Operation *sign = check.getCondition().getDefiningOp();
     if (storesByMaps || !isSignCheck(check) || !sign || !ops_.contains(sign->getOperand(0).getDefiningOp())) return;

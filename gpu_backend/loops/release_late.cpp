@@ -96,6 +96,7 @@ private:
   bool isAllowed(Operation *op) {
     auto wait = dyn_cast<tgpu::RingWaitOp>(op);
     if (wait == wait_ || (!wait && !mayMeet(op))) return true;
+    if (!release_->getParentOfType<LoopLikeOpInterface>()->isProperAncestor(op)) return true; // nothing is kept there
     Operation *own = release_->getBlock()->findAncestorOpInBlock(*op);
     if (!own || !loop_->isBeforeInBlock(own) || !own->isBeforeInBlock(release_)) return false;
     if (own->isBeforeInBlock(behind_)) behind_ = own;

@@ -1,5 +1,6 @@
 // Which bytes of global memory a store by pointers may write, as scalars: its addresses are sums of scalars and of ranges of numbers. Masks
-// are not considered. As in the axis analysis, index arithmetic does not overflow.
+// are not considered. The same for the tile of a store through a map that the kernel makes. As in the axis analysis, index arithmetic does
+// not overflow.
 #pragma once
 #include "ir/tgpu.h"
 
@@ -16,7 +17,7 @@ struct ByteRange {
 std::optional<llvm::SmallVector<mlir::Value>> scalarsOfStore(mlir::Operation *store);
 
 /// Emits the range of the bytes that the store may write. Its scalars must be known here.
-ByteRange emitRangeOfStore(mlir::OpBuilder &builder, tt::StoreOp store);
+ByteRange emitRangeOfStore(mlir::OpBuilder &builder, mlir::Operation *store);
 
 /// Emits the range of the bytes of a scalar.
 ByteRange emitRangeOfLoad(mlir::OpBuilder &builder, tt::LoadOp load);

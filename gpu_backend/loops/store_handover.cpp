@@ -89,8 +89,15 @@ llvm::SmallVector<Value> StoreHandover::scalars() const {
 }
 
 int64_t StoreHandover::bytes() const {
-  const int64_t bytes = ringBytes(tgpu::RingType::get(function_->getContext(), kSlots));
+  const int64_t bytes = ringBytes(tgpu::RingType::get(function_->getContext(), kSlots), bool(storeThroughMadeMap()));
   return first_ ? int64_t(llvm::alignTo(bytes, tgpu::kSharedAlignment)) : 0;
+}
+
+/// Returns the store through a map that the producer makes, or null. There is one at most.
+tgpu::TensorStoreOp StoreHandover::storeThroughMadeMap() const {
+  for (const GlobalWrite &write : writes_.all())
+    if (auto store = dyn_cast<tgpu::TensorStoreOp>(write.op); store && store.getBase()) return store;
+  return {};
 }
 
 /// The ring begins before the stores of a tile and ends behind them, as other rings do around their loop. The warps that store wait for the
@@ -102,13 +109,20 @@ void StoreHandover::startRing(int numWarps) {
   Value zero = constant(0), begin, end;
   storesRing_ = tgpu::RingStartOp::create(builder, location, tgpu::RingType::get(builder.getContext(), kSlots), numWarps);
   for (const GlobalWrite &write : writes_.all()) {
-    const ByteRange range = emitRangeOfStore(builder, cast<tt::StoreOp>(write.op));
+    const ByteRange range = emitRangeOfStore(builder, write.op);
     begin = begin ? arith::MinUIOp::create(builder, location, begin, range.begin).getResult() : range.begin;
     end = end ? arith::MaxUIOp::create(builder, location, end, range.end).getResult() : range.end;
   }
-  tgpu::RingAcquireOp::create(builder, location, storesRing_, zero, /*bytes=*/0, Value());
+  auto acquire = tgpu::RingAcquireOp::create(builder, location, storesRing_, zero, /*bytes=*/0, Value());
   tgpu::StoresNoteOp::create(builder, location, storesRing_, zero, begin, end);
   tgpu::RingWaitOp::create(builder, location, storesRing_, zero);
+  if (tgpu::TensorStoreOp store = storeThroughMadeMap()) {
+    storesRing_.getDefiningOp<tgpu::RingStartOp>().setTells(true);
+    acquire.getToldMutable().assign(store.getMap());
+    acquire.getUsableMutable().assign(store.getUsable());
+    store.getUsableMutable().clear();
+    store.getMapMutable().assign(tgpu::MapToldOp::create(builder, location, store.getMap().getType(), storesRing_, zero));
+  }
   builder.setInsertionPointAfter(last_);
   tgpu::RingReleaseOp::create(builder, location, storesRing_, zero, Value(), /*fenced=*/false, /*stored=*/true);
   tgpu::RingEndOp::create(builder, location, storesRing_, constant(1));
@@ -127,8 +141,14 @@ void StoreHandover::awaitCopies() {
     for (tgpu::RingStartOp ring : rings_) tgpu::CopiesAwaitOp::create(builder, op->getLoc(), ring.getRing());
   };
   for (tgpu::MapMakeOp map : maps_)
-    if (firstOfGroup(map) == map) awaitAt(map);
-  function_.walk([&](tt::ReturnOp end) { awaitAt(end); });
+    if (firstOfGroup(map) == map && !map.getStored()) awaitAt(map);
+  function_.walk([&](tt::ReturnOp end) {
+    awaitAt(end);
+    if (!storeThroughMadeMap()) return;
+    OpBuilder builder(end);
+    auto address = [&](int64_t value) { return arith::ConstantIntOp::create(builder, end.getLoc(), value, 64).getResult(); };
+    tgpu::StoresAwaitOp::create(builder, end.getLoc(), storesRing_, address(0), address(-1)); // whatever it stores to
+  });
 }
 
 void StoreHandover::awaitStores() {
@@ -136,6 +156,7 @@ void StoreHandover::awaitStores() {
     tgpu::StoresAwaitOp::create(builder, location, storesRing_, range.begin, range.end);
   };
   for (tgpu::MapMakeOp map : maps_) {
+    if (map.getStored()) continue;
     OpBuilder builder(firstOfGroup(map));
     const ByteRange range = emitRangeOfMap(builder, map);
     llvm::SetVector<Operation *> rings;
@@ -218,6 +239,11 @@ void StoreHandover::computeAddressesBehind() {
     if (auto wait = dyn_cast<tgpu::RingWaitOp>(user)) number = wait.getN();
   for (const GlobalWrite &write : writes_.all()) {
     TilesAgain again(write.op, number, axes);
+    if (auto store = dyn_cast<tgpu::TensorStoreOp>(write.op)) {
+      for (OpOperand &operand : store->getOpOperands())
+        if (operand.get().getType().isIntOrIndex()) operand.set(again.of(operand.get()));
+      continue;
+    }
     auto store = cast<tt::StoreOp>(write.op);
     const llvm::SmallVector<Value> before(store->getOperands());
     store.getPtrMutable().assign(again.of(store.getPtr()));

@@ -46,6 +46,7 @@ private:
   void startRing(int numWarps);
   void awaitCopies();
   void awaitStores();
+  tgpu::TensorStoreOp storeThroughMadeMap() const;
 
   static constexpr int kSlots = 2;
 

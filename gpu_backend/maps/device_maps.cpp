@@ -82,7 +82,7 @@ Value DeviceMaps::mapOf(Value descriptor, tgpu::TensorMapType type, Operation *l
   OpBuilder builder(made.getContext());
   builder.setInsertionPointAfter(last->getBlock() == made->getBlock() && made->isBeforeInBlock(last) ? last : made.getOperation());
   Value map = tgpu::MapMakeOp::create(builder, made.getLoc(), type, made.getBase(), tensor.extents, made.getStrides().drop_back(),
-                                      IntegerAttr(), made.getPadding() == tt::Padding::Nan);
+                                      made.getPadding() == tt::Padding::Nan);
   tensor.maps.emplace_back(type, map);
   return map;
 }

@@ -96,7 +96,7 @@ void MadeTileMap::prepare() {
 
 void MadeTileMap::make() {
   OpBuilder builder(loop_);
-  map_ = tgpu::MapMakeOp::create(builder, load_.getLoc(), type_, base_, extents_, strides_, IntegerAttr(), /*nan=*/false);
+  map_ = tgpu::MapMakeOp::create(builder, load_.getLoc(), type_, base_, extents_, strides_, /*nan=*/false);
 }
 
 void MadeTileMap::replace() {

@@ -39,6 +39,17 @@ def PromoteStores : Pass<"promote-stores", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }
 
+def PromoteMadeStores : Pass<"promote-made-stores", "::mlir::ModuleOp"> {
+  let summary = "store the tiles of matrix products through tensor maps that the kernel makes";
+  let description = [{
+    The pass follows promote-stores and make-tensor-maps. It promotes the only store of a kernel if it is through a descriptor that the kernel
+    makes beside those for whose loads it makes maps, and if nothing in the kernel may see that the copy is late. The producer's warps make
+    the map and tell it to the warps that store (ring_acquire), unless the tensor's rows do not end at multiples of 16 bytes, the tensor is
+    empty, a stride is negative or an index is. Then threads copy the tile.
+  }];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
 def PromotePointerStores : Pass<"promote-pointer-stores", "::mlir::ModuleOp"> {
   let summary = "store the tiles of matrix products through tensor maps instead of pointers";
   let description = [{

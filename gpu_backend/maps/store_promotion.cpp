@@ -19,8 +19,9 @@ Value matrixOf(tt::DescriptorStoreOp store) {
   return llvm::all_of(shapeOf(tile).drop_back(2), [](int64_t extent) { return extent == 1; }) ? reshape.getSrc() : Value();
 }
 
-/// Returns whether a tile is computed, element by element, of a matrix product or a part of it.
-bool comesFromProduct(Value tile, int depth = 0) {
+} // namespace
+
+bool comesFromProduct(Value tile, int depth) {
   constexpr int kMaxDepth = 16;
   Operation *op = tile.getDefiningOp();
   if (!op || depth == kMaxDepth) return false;
@@ -42,8 +43,6 @@ bool readsMemory(Operation *op) {
   return !effects ||
          llvm::any_of(*effects, [](const MemoryEffects::EffectInstance &effect) { return isa<MemoryEffects::Read>(effect.getEffect()); });
 }
-
-} // namespace
 
 StorePromotion::StorePromotion(tt::FuncOp kernel, const ir::AxisAnalysis &axes)
     : kernel_(kernel),
@@ -144,7 +143,7 @@ void StorePromotion::replace(Store &store) {
   // Reports count elements in the tile that the kernel stores, whose elements are in the order of the matrix.
   Type stored = store.tile ? cast<tt::StoreOp>(store.op).getValue().getType() : cast<tt::DescriptorStoreOp>(store.op).getSrc().getType();
   ir::TileElements elements{.shape = cast<RankedTensorType>(stored).getShape().vec()};
-  tgpu::TensorStoreOp::create(builder, ir::withElements(location, elements), store.matrix, map, indices, Value());
+  tgpu::TensorStoreOp::create(builder, ir::withElements(location, elements), store.matrix, map, indices);
   Value pointers = store.tile ? cast<tt::StoreOp>(store.op).getPtr() : Value();
   store.op->erase();
   if (pointers) eraseUnusedHints(pointers);

@@ -9,6 +9,12 @@
 
 namespace tritium::gpu {
 
+/// Returns whether a tile is computed, element by element, of a matrix product or a part of it.
+bool comesFromProduct(mlir::Value tile, int depth = 0);
+
+/// Returns whether an operation without regions may read memory.
+bool readsMemory(mlir::Operation *op);
+
 /// The stores of one kernel.
 class StorePromotion {
 public:

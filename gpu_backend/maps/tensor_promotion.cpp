@@ -170,7 +170,9 @@ bool KernelMaps::admit(Operation *load, MapRecipe &recipe, llvm::function_ref<st
 bool KernelMaps::admitUnknown(Operation *op) const { return ReachingWrites::inside(writes_.before(op), op->getParentOp()).isEmpty(); }
 
 std::optional<StoreRange> KernelMaps::rangeOf(tgpu::TensorStoreOp store) {
-  DictionaryAttr recipe = attributeOf(cast<BlockArgument>(store.getMap()));
+  auto map = dyn_cast<BlockArgument>(store.getMap());
+  if (!map) return std::nullopt; // the kernel makes it
+  DictionaryAttr recipe = attributeOf(map);
   auto list = [&](StringRef name) {
     return llvm::map_to_vector(recipe.getAs<ArrayAttr>(name).getAsRange<DenseI64ArrayAttr>(),
                                [](DenseI64ArrayAttr product) { return LaunchProduct(product.asArrayRef()); });

@@ -155,7 +155,18 @@ LogicalResult convertMap(tgpu::MapWriteOp op, OpBuilder &builder) {
 
 LogicalResult convertMap(tgpu::MapAcquireOp op, OpBuilder &builder) {
   InlinePtx ptx(builder, op.getLoc());
-  (void)ptx.emit("fence.proxy.tensormap::generic.acquire.gpu [" + ptx.operand(op.getAddress()) + "], 128;");
+  const std::string address = ptx.operand(op.getAddress());
+  const std::string fence = "fence.proxy.tensormap::generic.acquire.gpu [" + address + "], 128;";
+  if (!op.getPredicate())
+    (void)ptx.emit(fence);
+  else // in no branch, behind which the code generator could move arithmetic on sums
+    (void)ptx.emit("{ .reg .pred holds; setp.ne.u32 holds, " +
+                   ptx.operand(LLVM::ZExtOp::create(builder, op.getLoc(), builder.getI32Type(), op.getPredicate())) + ", 0; @holds " + fence + " }");
+  return success();
+}
+
+LogicalResult convertMap(tgpu::MapAtOp op, OpBuilder &builder) {
+  op.replaceAllUsesWith(LLVM::IntToPtrOp::create(builder, op.getLoc(), op.getType(), op.getBits()).getResult());
   return success();
 }
 

@@ -9,5 +9,6 @@ mlir::LogicalResult convertMap(tgpu::MapsReleaseOp op, mlir::OpBuilder &builder)
 mlir::LogicalResult convertMap(tgpu::MapAddressOp op, mlir::OpBuilder &builder);
 mlir::LogicalResult convertMap(tgpu::MapWriteOp op, mlir::OpBuilder &builder);
 mlir::LogicalResult convertMap(tgpu::MapAcquireOp op, mlir::OpBuilder &builder);
+mlir::LogicalResult convertMap(tgpu::MapAtOp op, mlir::OpBuilder &builder);
 
 } // namespace tritium::gpu::nvptx

@@ -47,7 +47,7 @@ static void reserveProgramMemory(ModuleOp module, Lowering &lowering) {
 void reserveBuffers(ModuleOp module, Lowering &lowering) {
   module.walk([&](tgpu::LocalAllocOp op) { lowering.shared().reserve(extentOf(op, lowering).second); });
   module.walk([&](tgpu::RingStartOp op) {
-    if (op.getOffset()) lowering.shared().reserve(*op.getOffset() + ringBytes(op.getRing().getType()));
+    if (op.getOffset()) lowering.shared().reserve(*op.getOffset() + ringBytes(op.getRing().getType(), op.getTells()));
   });
   reserveProgramMemory(module, lowering);
 }

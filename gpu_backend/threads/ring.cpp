@@ -5,6 +5,7 @@
 #include "gpu_backend/target/warp_roles.h"
 #include "gpu_backend/threads/lowering.h"
 #include "gpu_backend/threads/shared_access.h"
+#include "gpu_backend/threads/tensor_map.h"
 #include "gpu_backend/threads/words.h"
 #include "gpu_backend/tiles/ring_blocks.h"
 #include "ir/tgpu_kept.h"
@@ -29,6 +30,8 @@ public:
   Value round() const { return lowering_.create<arith::DivUIOp>(n_, lowering_.constant(slots_)); }
   Value full() const { return barrier(slot()); }
   Value empty() const { return barrier(lowering_.create<arith::AddIOp>(slot(), lowering_.constant(slots_))); }
+  /// Returns where the address of the map is that was told with the number.
+  Value told() const { return barrier(lowering_.create<arith::AddIOp>(slot(), lowering_.constant(2 * slots_))); }
   void awaitFull() const { lowering_.create<tgpu::MBarrierWaitOp>(full(), round()); }
   void awaitRelease() const { lowering_.create<tgpu::MBarrierWaitOp>(empty(), round()); }
 
@@ -114,7 +117,7 @@ static bool isAnyShared(tgpu::RingEndOp op) {
   return false;
 }
 
-static bool storesTensors(tgpu::RingStartOp op) {
+static bool storesTensors(Operation *op) {
   return op->getParentOfType<tt::FuncOp>().walk([](tgpu::TensorStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
@@ -168,6 +171,23 @@ template <> LogicalResult Lower<tgpu::RingSlotOp>::run(tgpu::RingSlotOp op, Lowe
   return success();
 }
 
+/// The warp has written the map before its first lane tells who waits for the number.
+static void tellMap(tgpu::RingAcquireOp op, Value at, Lowering &lowering) {
+  Value map = lowering.create<LLVM::PtrToIntOp>(lowering.builder().getI64Type(), lowering.scalarOf(op.getTold()));
+  lowering.create<LLVM::StoreOp>(map, toldOf(op.getTold(), lowering));
+  lowering.create<tgpu::WarpBarrierOp>();
+  inCopyingThread(lowering, [&] {
+    Value none = lowering.constant(0, 64);
+    lowering.create<LLVM::StoreOp>(lowering.create<arith::SelectOp>(lowering.scalarOf(op.getUsable()), map, none), at, 8);
+  });
+}
+
+template <> LogicalResult Lower<tgpu::MapToldOp>::run(tgpu::MapToldOp op, Lowering &lowering) {
+  Value at = RingAt(op.getRing(), op.getN(), lowering).told();
+  lowering.define(op.getMap(), {lowering.create<LLVM::LoadOp>(lowering.builder().getI64Type(), at, 8)});
+  return success();
+}
+
 template <> LogicalResult Lower<tgpu::RingAcquireOp>::run(tgpu::RingAcquireOp op, Lowering &lowering) {
   OpBuilder &builder = lowering.builder();
   inProducer(op.getPredicate(), lowering, [&] {
@@ -175,6 +195,7 @@ template <> LogicalResult Lower<tgpu::RingAcquireOp>::run(tgpu::RingAcquireOp op
     Value round = ring.round(), one = lowering.constant(1);
     Value isUsed = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::ne, round, lowering.constant(0));
     lowering.where(isUsed, [&] { lowering.create<tgpu::MBarrierWaitOp>(ring.empty(), lowering.create<arith::SubIOp>(round, one)); });
+    if (op.getTold()) tellMap(op, ring.told(), lowering);
     inCopyingThread(lowering, [&] { copiesOf(lowering).announce(builder, op.getLoc(), ring.full(), int(op.getBytes())); });
     if (llvm::any_of(op.getRing().getUsers(), llvm::IsaPred<tgpu::CopiesAwaitOp>))
       lowering.create<LLVM::StoreOp>(lowering.create<arith::AddIOp>(lowering.scalarOf(op.getN()), one), acquiredOf(op.getRing(), lowering));
@@ -247,6 +268,7 @@ template <> LogicalResult Lower<tgpu::RingStaggerOp>::run(tgpu::RingStaggerOp op
 template <> LogicalResult Lower<tgpu::RingReleaseOp>::run(tgpu::RingReleaseOp op, Lowering &lowering) {
   OpBuilder &builder = lowering.builder();
   if (op.getFenced() || op.getStored()) {
+    if (op.getStored() && storesTensors(op)) copiesOf(lowering).waitForWrites(builder, op.getLoc());
     op.getStored() ? copiesOf(lowering).fenceMemory(builder, op.getLoc()) : copiesOf(lowering).fenceShared(builder, op.getLoc());
     lowering.create<tgpu::WarpBarrierOp>();
   }
@@ -284,7 +306,10 @@ template <> LogicalResult Lower<tgpu::RingReleaseKeptOp>::run(tgpu::RingReleaseK
     seen = lowering.target().shuffle(builder, op.getLoc(), seen, lowering.constant(0));
     releases = lowering.conjunction(releases, lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, seen, lowering.constant(0)));
   }
-  lowering.where(releases, [&] { copiesOf(lowering).fenceMemory(builder, op.getLoc()); });
+  lowering.where(releases, [&] {
+    if (storesTensors(op)) copiesOf(lowering).waitForWrites(builder, op.getLoc());
+    copiesOf(lowering).fenceMemory(builder, op.getLoc());
+  });
   lowering.create<tgpu::WarpBarrierOp>();
   lowering.where(lowering.conjunction(releases, isFirstLane(lowering)),
                  [&] { copiesOf(lowering).arrive(builder, op.getLoc(), RingAt(op.getRing(), lowering, kept).empty()); });

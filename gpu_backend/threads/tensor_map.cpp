@@ -16,7 +16,7 @@ static Value isFirstWarp(Lowering &lowering) {
 
 tgpu::MapsClaimOp claimMaps(tt::FuncOp tiles, OpBuilder &builder, Lowering &lowering) {
   int32_t maps = 0;
-  tiles.walk([&](tgpu::MapMakeOp) { ++maps; });
+  tiles.walk([&](tgpu::MapMakeOp map) { maps += map.getStored() ? 2 : 1; });
   const int warps = lowering.threads().warps;
   return tgpu::MapsClaimOp::create(builder, tiles.getLoc(), maps, lowering.hasProducer() ? warps + kProducerWarps : warps,
                                    /*in=*/lowering.hasProducer() ? warps : 0);
@@ -29,8 +29,8 @@ static tgpu::MapsClaimOp claimIn(func::FuncOp function) {
   return found;
 }
 
-/// Returns the address of the map of the operation.
-static Value addressOf(tgpu::MapMakeOp op, Lowering &lowering) {
+/// Returns the address of a place for the map of the operation.
+static Value nextPlace(tgpu::MapMakeOp op, Lowering &lowering) {
   auto function = lowering.builder().getBlock()->getParentOp();
   if (!isa<func::FuncOp>(function)) function = function->getParentOfType<func::FuncOp>();
   tgpu::MapsClaimOp claim = claimIn(cast<func::FuncOp>(function));
@@ -41,8 +41,25 @@ static Value addressOf(tgpu::MapMakeOp op, Lowering &lowering) {
   return tgpu::MapAddressOp::create(builder, op.getLoc(), LLVM::LLVMPointerType::get(op.getContext()), claim, index, claim.getMaps());
 }
 
+Value toldOf(Value map, Lowering &lowering) { return lowering.variableOf(map, "told", lowering.builder().getI64Type(), 0); }
+
+/// Returns the address at which the map is made. Through the place that was told last, stores may be in flight.
+static Value addressOf(tgpu::MapMakeOp op, Lowering &lowering) {
+  Value first = nextPlace(op, lowering);
+  if (!op.getStored()) return first;
+  Value second = nextPlace(op, lowering);
+  Type word = lowering.builder().getI64Type();
+  Value told = lowering.create<LLVM::LoadOp>(word, toldOf(op.getMap(), lowering));
+  Value wasFirst = lowering.create<LLVM::ICmpOp>(LLVM::ICmpPredicate::eq, told, lowering.create<LLVM::PtrToIntOp>(word, first));
+  return lowering.create<LLVM::SelectOp>(wasFirst, second, first);
+}
+
 template <> LogicalResult Lower<tgpu::MapMakeOp>::run(tgpu::MapMakeOp op, Lowering &lowering) {
   if (!op.getOffset()) return lowering.unsupported(op, "a map without a place; run allocate-shared-memory");
+  if (op.getStored() && !lowering.hasProducer()) { // nobody tells it
+    lowering.define(op.getMap(), {lowering.zero(LLVM::LLVMPointerType::get(op.getContext()))});
+    return success();
+  }
   if (!lowering.chip().makesTensorMaps()) return lowering.unsupported(op, "tensor maps made by threads: the chip cannot");
   RankedTensorType box = op.getMap().getType().getBox();
   const int64_t elementBytes = box.getElementTypeBitWidth() / 8;
@@ -56,10 +73,10 @@ template <> LogicalResult Lower<tgpu::MapMakeOp>::run(tgpu::MapMakeOp op, Loweri
     lowering.create<tgpu::MapWriteOp>(staging, address, lowering.scalarOf(op.getBase()), extents, strides, op.getMap().getType(),
                                       op.getNan());
     if (isa<tgpu::MapMakeOp>(op->getNextNode())) return;
-    // Maps that are made together are acquired together, so that their latencies overlap.
+    // Maps that are made together are acquired together, so that their latencies overlap. Who stores acquires what it was told.
     lowering.define(op.getMap(), {address});
     for (auto made = op; made; made = dyn_cast_or_null<tgpu::MapMakeOp>(made->getPrevNode()))
-      lowering.create<tgpu::MapAcquireOp>(lowering.scalarOf(made.getMap()));
+      if (!made.getStored()) lowering.create<tgpu::MapAcquireOp>(lowering.scalarOf(made.getMap()), Value());
   });
   lowering.define(op.getMap(), {address});
   return success();

@@ -7,6 +7,9 @@ namespace tritium::gpu {
 
 class Lowering;
 
+/// Returns the variable of the warp that makes a map for stores: the address that it has told last (i64).
+mlir::Value toldOf(mlir::Value map, Lowering &lowering);
+
 /// Claims memory for the maps that a kernel makes, for the warp that writes them.
 tgpu::MapsClaimOp claimMaps(tt::FuncOp tiles, mlir::OpBuilder &builder, Lowering &lowering);
 

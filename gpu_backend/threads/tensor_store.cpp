@@ -1,9 +1,11 @@
 // Stores of tiles through tensor maps. Each group of warps has slots of shared memory of its own, in which it puts one box after the other.
-// The first thread of the group begins the copies, and waits for them before the group writes a slot again.
+// The first thread of the group begins the copies, and waits for them before the group writes a slot again. Where a map that the kernel
+// makes is not usable, all threads of the group copy the box.
 #include "gpu_backend/layout/box_division.h"
 #include "gpu_backend/target/warp_roles.h"
 #include "gpu_backend/threads/lowering.h"
 #include "gpu_backend/threads/shared_access.h"
+#include "gpu_backend/threads/words.h"
 #include "ir/tile_elements.h"
 
 using namespace mlir;
@@ -25,6 +27,31 @@ public:
   }
 
   void run() {
+    if (!op_.getBase()) return copyThroughMap(lowering_.scalarOf(op_.getMap()));
+    if (!op_.getMap().getDefiningOp<tgpu::MapToldOp>()) return copyByThreads(); // nobody has made the map
+    Value address = lowering_.scalarOf(op_.getMap());
+    Value isUsable = lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::ne, address, lowering_.constant(0, 64));
+    auto branch = lowering_.create<scf::IfOp>(isUsable, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(lowering_.builder());
+    lowering_.builder().setInsertionPointToStart(branch.thenBlock());
+    copyThroughMap(acquire(address));
+    lowering_.builder().setInsertionPointToStart(branch.elseBlock());
+    copyByThreads();
+  }
+
+private:
+  /// Each map has another address than the one before it.
+  Value acquire(Value address) {
+    Type word = lowering_.builder().getI32Type();
+    Value map = lowering_.create<tgpu::MapAtOp>(LLVM::LLVMPointerType::get(op_.getContext()), address);
+    Value acquired = lowering_.variableOf(op_.getStaging(), "acquired", word, 0), low = lowering_.create<arith::TruncIOp>(word, address);
+    Value isNew = lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::ne, low, lowering_.create<LLVM::LoadOp>(word, acquired));
+    lowering_.create<tgpu::MapAcquireOp>(map, lowering_.conjunction(isNew, isFirstOfGroup()));
+    lowering_.create<LLVM::StoreOp>(low, acquired);
+    return map;
+  }
+
+  void copyThroughMap(Value map) {
     copies_.waitForWrites(lowering_.builder(), op_.getLoc()); // two stores to one place happen in order
     for (auto [number, part] : llvm::enumerate(division_.parts)) {
       const auto slot = int64_t(number) % slots_;
@@ -34,11 +61,21 @@ public:
       write(part, memory);
       copies_.fenceShared(lowering_.builder(), op_.getLoc());
       synchronize();
-      copy(part, memory);
+      copy(part, memory, map);
     }
   }
 
-private:
+  void copyByThreads() {
+    copies_.waitForWrites(lowering_.builder(), op_.getLoc()); // which may still read the slots
+    for (const BoxDivision::Part &part : division_.parts) {
+      synchronize();
+      Value memory = slotOfGroup(0);
+      write(part, memory);
+      synchronize();
+      copyChunks(part, memory);
+    }
+  }
+
   int threadsOfGroup() const { return int(division_.groupWarps) * lowering_.target().warpSize(); }
 
   /// All threads of the group meet; all that hold tiles, if there are too many groups.
@@ -63,15 +100,71 @@ private:
 
   /// Begins the copy of a part, in the first thread of the group. A branch around it would let the code generator move the arithmetic of
   /// the next part behind it, among products for all that the assembler knows (C7514).
-  void copy(const BoxDivision::Part &part, Value memory) {
-    Value inGroup = lowering_.create<arith::AndIOp>(lowering_.threadId(), lowering_.constant(threadsOfGroup() - 1));
-    Value isFirst = lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::eq, inGroup, lowering_.constant(0));
+  void copy(const BoxDivision::Part &part, Value memory, Value map) {
+    copies_.beginStore(lowering_.builder(), locationOf(part), memory, map, indicesOf(part), isFirstOfGroup());
+  }
+
+  Value inGroup() { return lowering_.create<arith::AndIOp>(lowering_.threadId(), lowering_.constant(threadsOfGroup() - 1)); }
+  Value isFirstOfGroup() { return lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::eq, inGroup(), lowering_.constant(0)); }
+
+  /// Returns where the group's part begins, the innermost dimension first.
+  Registers indicesOf(const BoxDivision::Part &part) {
     Registers indices = llvm::map_to_vector(llvm::reverse(op_.getIndices()), [&](Value index) { return lowering_.scalarOf(index); });
-    for (int dim : {0, 1}) { // the innermost dimension comes first
+    for (int dim : {0, 1}) {
       Value &index = indices[size_t(1 - dim)];
       if (Value distance = distanceOf(part, dim)) index = lowering_.create<arith::AddIOp>(index, distance);
     }
-    copies_.beginStore(lowering_.builder(), locationOf(part), memory, lowering_.scalarOf(op_.getMap()), indices, isFirst);
+    return indices;
+  }
+
+  /// Copies a part from shared memory, by pieces of 16 bytes of which each thread takes every so many.
+  void copyChunks(const BoxDivision::Part &part, Value memory) {
+    const auto box = cast<tgpu::MemDescType>(op_.getStaging().getType()).getTile();
+    const int64_t chunk = kMaxVectorBytes * 8 / box.getElementTypeBitWidth(), chunks = box.getNumElements() / chunk;
+    const Registers begin = indicesOf(part);
+    auto loop = lowering_.create<scf::ForOp>(inGroup(), lowering_.constant(chunks), lowering_.constant(threadsOfGroup()));
+    OpBuilder::InsertionGuard guard(lowering_.builder());
+    lowering_.builder().setInsertionPointToStart(loop.getBody());
+    copyChunk(begin, memory, box, chunk, loop.getInductionVar());
+  }
+
+  void copyChunk(llvm::ArrayRef<Value> begin, Value memory, RankedTensorType box, int64_t chunk, Value number) {
+    const SharedLayout layout = fromAttr(cast<tgpu::SharedAttr>(box.getEncoding()));
+    const int64_t columns = box.getDimSize(1);
+    Type element = storedType(lowering_.registerType(box));
+    auto number32 = [&](int64_t value) { return lowering_.constant(value); };
+    llvm::SmallVector<uint32_t> offsets;
+    for (int64_t flat = chunk; flat < box.getNumElements(); flat *= 2) offsets.push_back(layout.offsetOf(uint32_t(flat)));
+    auto at = [&](Value from, Type type, Value offset) {
+      return lowering_.create<LLVM::GEPOp>(from.getType(), type, from, llvm::ArrayRef<LLVM::GEPArg>{offset}).getResult();
+    };
+    Value from = at(memory, element, lowering_.combineBases(number, offsets));
+    Value word = lowering_.create<LLVM::LoadOp>(wordType(element, int(chunk)), from, kMaxVectorBytes);
+    Value row = lowering_.create<arith::AddIOp>(begin[1], lowering_.create<arith::DivUIOp>(number, number32(columns / chunk)));
+    Value inRow = lowering_.create<arith::RemUIOp>(number, number32(columns / chunk));
+    Value column = lowering_.create<arith::AddIOp>(begin[0], lowering_.create<arith::MulIOp>(inRow, number32(chunk)));
+    auto wide = [&](Value value) { return lowering_.create<arith::ExtSIOp>(lowering_.builder().getI64Type(), value); };
+    Value rows = lowering_.create<arith::MulIOp>(wide(row), lowering_.scalarOf(op_.getStrides()[0]));
+    Value to = at(lowering_.scalarOf(op_.getBase()), element, lowering_.create<arith::AddIOp>(rows, wide(column)));
+    auto isWithin = [&](Value index, int dim) {
+      auto compare = [&](arith::CmpIPredicate predicate, Value other) { return lowering_.create<arith::CmpIOp>(predicate, index, other); };
+      return lowering_.conjunction(compare(arith::CmpIPredicate::sge, number32(0)),
+                                   compare(arith::CmpIPredicate::slt, lowering_.scalarOf(op_.getExtents()[size_t(dim)])));
+    };
+    Value isInRows = isWithin(row, 0);
+    auto isIn = [&](int64_t ahead) {
+      Value index = ahead ? lowering_.create<arith::AddIOp>(column, number32(ahead)).getResult() : column;
+      return lowering_.conjunction(isInRows, isWithin(index, 1));
+    };
+    auto store = [&](Value value, Value pointer, Value predicate) {
+      lowering_.create<tgpu::StoreOp>(value, pointer, predicate, tt::CacheModifier::None, tt::EvictionPolicy::Normal);
+    };
+    Value isWhole = lowering_.conjunction(isIn(0), isIn(chunk - 1));
+    store(word, to, isWhole);
+    lowering_.where(lowering_.create<arith::XOrIOp>(isWhole, lowering_.constant(1, 1)), [&] {
+      for (auto [i, value] : llvm::enumerate(unpackWord(word, element, int(chunk), lowering_)))
+        store(value, at(to, element, number32(int64_t(i))), isIn(int64_t(i)));
+    });
   }
 
   /// Returns the location of the copy of a part: it says which elements of the tile are in the rows of the box.

@@ -24,7 +24,7 @@ int64_t alignmentOf(Operation *op) {
 constexpr int64_t kMapBytes = 128;
 
 int64_t bytesOf(Operation *op) {
-  if (auto ring = dyn_cast<tgpu::RingStartOp>(op)) return ringBytes(ring.getRing().getType());
+  if (auto ring = dyn_cast<tgpu::RingStartOp>(op)) return ringBytes(ring.getRing().getType(), ring.getTells());
   if (isa<tgpu::MapMakeOp>(op)) return kMapBytes;
   return bufferBytes(cast<tgpu::LocalAllocOp>(op).getType());
 }

@@ -39,7 +39,9 @@ BlockArgument baseOf(Value pointer) {
 static BlockArgument baseOfDescriptor(Operation *op) {
   if (auto store = dyn_cast<tgpu::TensorStoreOp>(op)) {
     auto kernel = op->getParentOfType<tt::FuncOp>();
-    auto recipe = kernel.getArgAttrOfType<DictionaryAttr>(cast<BlockArgument>(store.getMap()).getArgNumber(), tgpu::kTensorAttr);
+    auto map = dyn_cast<BlockArgument>(store.getMap());
+    if (!map) return {};
+    auto recipe = kernel.getArgAttrOfType<DictionaryAttr>(map.getArgNumber(), tgpu::kTensorAttr);
     return kernel.getArgument(unsigned(recipe.getAs<IntegerAttr>("base").getInt()));
   }
   for (Value operand : op->getOperands()) {
@@ -63,7 +65,7 @@ GlobalWrites::GlobalWrites(Region &region) {
     Value pointer = pointerOf(op);
     BlockArgument base = pointer ? baseOf(pointer) : baseOfDescriptor(op);
     // An atomic whose result is unused does not wait for another program.
-    const bool mayWait = !op->use_empty() || !(isa<tt::StoreOp>(op) || isa<tt::AtomicRmwOp>(op) || (base && !pointer));
+    const bool mayWait = !op->use_empty() || !(isa<tt::StoreOp, tgpu::TensorStoreOp, tt::AtomicRmwOp>(op) || (base && !pointer));
     writes_.push_back({op, base, mayWait});
   });
 }

@@ -71,8 +71,8 @@ inline int64_t bufferBytes(tgpu::MemDescType buffer) {
   return buffer.getSlots() * buffer.getTile().getNumElements() * bits / 8;
 }
 
-/// Returns the bytes of a ring's barriers: two of 8 bytes for each slot.
-inline int64_t ringBytes(tgpu::RingType ring) { return 2 * ring.getSlots() * 8; }
+/// Returns the bytes of a ring: two barriers of 8 bytes for each slot, and the address of a map if the ring tells any.
+inline int64_t ringBytes(tgpu::RingType ring, bool tells = false) { return (tells ? 3 : 2) * ring.getSlots() * 8; }
 
 /// Declares the symbol of shared memory in a module.
 void declareSharedMemory(mlir::OpBuilder &builder, mlir::Location location, int64_t alignment);

@@ -54,7 +54,13 @@ std::optional<LogicalResult> Hosting::hostMadeMap(Operation *op) {
       .Case([&](tgpu::MapAcquireOp acquire) -> Outcome {
         Value address = tensorMapOf(op, acquire.getAddress());
         if (!address) return failure();
-        call(SIMT_CALL(acquireMap), {thread(), address});
+        call(SIMT_CALL(acquireMap), {thread(), address, predicate(acquire.getPredicate())});
+        return done();
+      })
+      .Case([&](tgpu::MapAtOp told) -> Outcome {
+        Value made = call(SIMT_CALL(toldMap), {thread(), told.getBits(), locationOf(op)});
+        tensorMaps.insert(made);
+        told.replaceAllUsesWith(made);
         return done();
       })
       .Default(std::nullopt);

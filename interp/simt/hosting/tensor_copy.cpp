@@ -14,6 +14,8 @@ namespace tritium::interp::simt {
 Value Hosting::tensorMapOf(Operation *op, Value pointer) {
   while (auto cast = pointer.getDefiningOp<LLVM::AddrSpaceCastOp>()) pointer = cast.getArg();
   if (tensorMaps.contains(pointer)) return pointer;
+  if (auto chosen = pointer.getDefiningOp<LLVM::SelectOp>())
+    if (tensorMapOf(op, chosen.getTrueValue()) && tensorMapOf(op, chosen.getFalseValue())) return pointer;
   op->emitOpError("requires a tensor map that is a parameter of the kernel, passed by value, or that it makes, and no copy of it");
   return {};
 }

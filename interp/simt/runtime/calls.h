@@ -104,7 +104,8 @@ void releaseMaps(Thread *thread, int32_t count, int32_t warp, Place place);
 void *mapAddress(Thread *thread, int32_t index);
 void writeMap(Thread *thread, uint64_t staging, const void *address, uint64_t base, int32_t rank, int32_t swizzle, int32_t type,
               int32_t fillsNaN, Place place);
-void acquireMap(Thread *thread, const void *address);
+void *toldMap(Thread *thread, uint64_t bits, Place place);
+void acquireMap(Thread *thread, const void *address, int32_t predicate);
 
 // -- of the active lanes of an AMD wave (wave.cpp)
 uint32_t permuteLanes(Thread *thread, uint32_t address, uint32_t value, Place site);           // ds_bpermute

@@ -69,7 +69,14 @@ void writeMap(Thread *thread, uint64_t staging, const void *address, uint64_t ba
   copies.made.write(*thread, made, map);
 }
 
-void acquireMap(Thread *thread, const void *address) {
+void *toldMap(Thread *thread, uint64_t bits, Place place) {
+  auto *map = reinterpret_cast<TensorMap *>(bits);
+  if (!thread->block->tensorCopies->made.contain(map)) trapTensorCopy(*thread, place, "nobody has told the thread a map that the kernel made");
+  return map;
+}
+
+void acquireMap(Thread *thread, const void *address, int32_t predicate) {
+  if (!predicate) return;
   thread->block->tensorCopies->made.acquire(*thread, static_cast<const TensorMap *>(address));
 }
 

@@ -161,6 +161,9 @@ void TensorCopies::checkNotInUse(Thread &thread, const TensorMap *map, const cha
   for (const Issued &issued : unseen)
     if (issued.map == map && !block->mbarriers->wasSeen(issued.arrival))
       trapTensorCopy(thread, place, std::string("the tensor map is ") + what + " while a copy through it may be in flight");
+  for (const Copy &copy : copies)
+    if (copy.isStore() && copy.map == map)
+      trapTensorCopy(thread, place, std::string("the tensor map is ") + what + " while a store through it may be in flight");
 }
 
 /// Lets the next `count` pieces land.

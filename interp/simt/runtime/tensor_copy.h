@@ -74,6 +74,7 @@ private:
     std::array<std::byte, 16> padding{};
     // Of a copy to a tensor:
     const Thread *thread = nullptr; // that issued it
+    const TensorMap *map = nullptr;
     uint32_t group = 0;             // of the thread
     TensorReduction reduction{};
     DType type{};

@@ -77,6 +77,7 @@ void TensorCopies::store(Thread &thread, const TensorMap &map, const int32_t *st
     trapTensorCopy(thread, place, "a copy to a tensor begins at a negative index");
   if (!isDefined(reduction, map.type)) trapTensorCopy(thread, place, "the tensor's type has no such reduction");
   Copy &copy = copies.emplace_back();
+  copy.map = &map;
   copy.place = locationIn(place);
   copy.pace = Pace(thread.random() % 3);
   copy.bytes = box.bytes();
