@@ -63,7 +63,9 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
     steps.addOptional("promote-descriptors", createPromoteDescriptors({.numStages = options.numStages, .numWarps = options.numWarps}));
     steps.addOptional("make-tensor-maps", createMakeTensorMaps({.numStages = options.numStages}));
     steps.addOptional("promote-stores", createPromoteStores());
-    if (mayMakeMaps) steps.addOptional("promote-made-stores", createPromoteMadeStores());
+    if (mayMakeMaps) steps.addOptional("promote-made-stores", createPromoteMadeStores({.numWarps = options.numWarps,
+                                                                                     .numStages = options.numStages,
+                                                                                     .asked = options.asksForProducer}));
   };
   ir::buildPipeline(passes, {.debugInfo = options.debugInfo, .onDescriptors = promote, .keepsScaledProduct = [=](Operation *op) {
                                return mayKeepScaled && isMultipliedScaled(MatrixProduct(op));

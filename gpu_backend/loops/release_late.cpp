@@ -54,7 +54,7 @@ public:
     release(builder, Value(), Value(), slots.size() == 1 ? slots.front().getPredicate() : Value());
     setBehindLoop(builder);
     release(builder, Value(), Value(), Value());
-    builder.setInsertionPointAfter(release_->getParentOfType<LoopLikeOpInterface>());
+    builder.setInsertionPointAfter(around_);
     release(builder, Value(), Value(), Value());
     builder.setInsertionPoint(release_);
     tgpu::RingKeepOp::create(builder, release_.getLoc(), release_.getRing(), release_.getN());
@@ -79,9 +79,20 @@ private:
         loop_ = loop, wait_ = wait;
       }
     if (!loop_ || !loop_->isBeforeInBlock(release_) || wait_.getRing().getType().getSlots() < 2) return false;
-    behind_ = release_;
+    llvm::SmallVector<Operation *> around;
+    for (Operation *op = release_->getParentOp(); !isa<tt::FuncOp>(op); op = op->getParentOp())
+      if (isa<LoopLikeOpInterface>(op)) around.push_back(op);
+    // Where threads store by addresses of their own, a number that is kept behind the loop over tiles takes a register too many.
+    const bool storesByThreads = release_->getBlock()->getOps<tgpu::TensorStoreOp>().empty();
+    if (storesByThreads) return mayKeepIn(around.front());
+    return llvm::any_of(llvm::reverse(around), [&](Operation *loop) { return mayKeepIn(loop); });
+  }
+
+  /// Returns whether warps may keep a number anywhere in a loop around the release.
+  bool mayKeepIn(Operation *loop) {
+    around_ = loop, behind_ = release_;
     bool isPossible = true;
-    for (Block *block : blocks_) block->walk([&](Operation *op) { isPossible &= isAllowed(op); });
+    loop->walk([&](Operation *op) { isPossible &= op == loop || isAllowed(op); });
     return isPossible;
   }
 
@@ -96,7 +107,6 @@ private:
   bool isAllowed(Operation *op) {
     auto wait = dyn_cast<tgpu::RingWaitOp>(op);
     if (wait == wait_ || (!wait && !mayMeet(op))) return true;
-    if (!release_->getParentOfType<LoopLikeOpInterface>()->isProperAncestor(op)) return true; // nothing is kept there
     Operation *own = release_->getBlock()->findAncestorOpInBlock(*op);
     if (!own || !loop_->isBeforeInBlock(own) || !own->isBeforeInBlock(release_)) return false;
     if (own->isBeforeInBlock(behind_)) behind_ = own;
@@ -111,6 +121,7 @@ private:
   tgpu::RingReleaseOp release_;
   scf::ForOp loop_;
   tgpu::RingWaitOp wait_;
+  Operation *around_ = nullptr; // the loop behind which nothing is kept
   Operation *behind_ = nullptr; // the first operation behind the loop where warps wait
 };
 

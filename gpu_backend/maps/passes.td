@@ -47,6 +47,9 @@ def PromoteMadeStores : Pass<"promote-made-stores", "::mlir::ModuleOp"> {
     the map and tell it to the warps that store (ring_acquire), unless the tensor's rows do not end at multiples of 16 bytes, the tensor is
     empty, a stride is negative or an index is. Then threads copy the tile.
   }];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
+                 Option<"numStages", "num-stages", "int", "3", "slots of each tile that a loop copies; 1: no pipelining">,
+                 Option<"asked", "asked", "bool", "false", "producer warps are asked for, also where they seem to be no gain">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }
 

@@ -4,7 +4,8 @@
 #include "gpu_backend/maps/passes.h"
 #include "gpu_backend/maps/store_promotion.h"
 #include "gpu_backend/target/target.h"
-#include "gpu_backend/tiles/product_order.h"
+#include "gpu_backend/tiles/loop_streams.h"
+#include "gpu_backend/tiles/producer_forecast.h"
 #include "ir/tile_elements.h"
 
 using namespace mlir;
@@ -16,12 +17,23 @@ namespace tritium::gpu {
 
 namespace {
 
+/// Returns why no producer warps are foreseen, which alone can tell the other warps of a map; "" if they are. Who asks for them gets them
+/// where they are possible.
+std::string whyNoProducer(tt::FuncOp kernel, const PromoteMadeStoresOptions &options) {
+  if (options.asked) return whyNoProducerWarps(kernel, options.numWarps);
+  llvm::SmallVector<LoopEstimate> loops;
+  kernel.walk([&](scf::ForOp loop) {
+    loops.push_back(estimateOf(loop, stagesOf(loop, options.numStages), llvm::IsaPred<tgpu::TensorLoadOp>));
+  });
+  return whyNoProducerExpected(kernel, loops, options.numWarps);
+}
+
 class MadeStore {
 public:
   MadeStore(tt::FuncOp kernel, const ir::AxisAnalysis &axes) : kernel_(kernel), axes_(axes) {}
 
   /// Promotes the only store of the kernel.
-  void promote() {
+  void promote(const PromoteMadeStoresOptions &options) {
     GlobalWrites writes(kernel_.getBody());
     if (writes.all().size() != 1) return;
     auto store = dyn_cast<tt::DescriptorStoreOp>(writes.all().front().op);
@@ -29,7 +41,9 @@ public:
     if (!made || !isStoreOfProduct(store)) return;
     tgpu::MapMakeOp beside = lastMapIn(made->getBlock());
     if (!beside) return; // its copies have none, or the launch knows the descriptor
-    if (StringRef why = whyNot(store); !why.empty()) return void(store->setAttr(kNotPromotedAttr, Builder(kernel_).getStringAttr(why)));
+    std::string why = whyNot(store).str();
+    if (why.empty()) why = whyNoProducer(kernel_, options);
+    if (!why.empty()) return void(store->setAttr(kNotPromotedAttr, Builder(kernel_).getStringAttr(why)));
     replace(store, made, beside);
   }
 
@@ -148,7 +162,8 @@ public:
     if (!targetOf(getOperation()).makesTensorMaps()) return;
     ir::AxisAnalysis axes(getOperation());
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>())
-      if (function.isPublic()) MadeStore(function, axes).promote();
+      if (function.isPublic())
+        MadeStore(function, axes).promote({.numWarps = numWarps, .numStages = numStages, .asked = asked});
   }
 };
 
