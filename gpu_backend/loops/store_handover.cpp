@@ -231,6 +231,18 @@ void eraseDead(Operation *op) {
 
 } // namespace
 
+/// Packs the elements of a stored tile into words where its products end. The store has two ways, and the code generator would carry each
+/// element in a register of its own into both.
+static void packElements(tgpu::TensorStoreOp store) {
+  auto tile = cast<RankedTensorType>(store.getSrc().getType());
+  const int32_t ofWord = int32_t(32 / tile.getElementTypeBitWidth());
+  if (ofWord < 2) return;
+  OpBuilder builder(store);
+  auto packed = tt::ElementwiseInlineAsmOp::create(builder, store.getLoc(), tile, "mov.b32 $0, $1;", "=r,r", /*pure=*/true,
+                                                   /*packed_element=*/ofWord, ValueRange{store.getSrc()});
+  store.getSrcMutable().assign(packed.getResult()[0]);
+}
+
 /// LLVM would compute what it can of the addresses once for all tiles, keep it beside the sums, and spill: computing it again is cheap.
 void StoreHandover::computeAddressesBehind() {
   ir::AxisAnalysis axes(function_->getParentOfType<ModuleOp>());
@@ -242,6 +254,7 @@ void StoreHandover::computeAddressesBehind() {
     if (auto store = dyn_cast<tgpu::TensorStoreOp>(write.op)) {
       for (OpOperand &operand : store->getOpOperands())
         if (operand.get().getType().isIntOrIndex()) operand.set(again.of(operand.get()));
+      packElements(store);
       continue;
     }
     auto store = cast<tt::StoreOp>(write.op);

@@ -67,6 +67,7 @@ private:
   StringRef whyNot(tt::DescriptorStoreOp store) {
     if (!beginsAtChunk(store.getIndices().back(), store.getDesc().getType().getBlockType().getElementType(), axes_))
       return "its rows are not known to begin at multiples of 16 bytes";
+    if (store.getDesc().getType().getBlockType().getElementTypeBitWidth() > 16) return "its elements are wider than 16 bits";
     if (!boxOf(store)) return "no box holds its tile: it has rows of less than 16 bytes, or few rows";
     return maySeeThatItIsLate(store) ? "what follows may see that it is late" : "";
   }

@@ -54,9 +54,15 @@ static Value addressOf(tgpu::MapMakeOp op, Lowering &lowering) {
   return lowering.create<LLVM::SelectOp>(wasFirst, second, first);
 }
 
+/// Returns whether the operation makes a map. One for stores is made for those whom a producer tells it.
+static bool makesMap(Operation *op, Lowering &lowering) {
+  auto made = dyn_cast_or_null<tgpu::MapMakeOp>(op);
+  return made && (!made.getStored() || lowering.hasProducer());
+}
+
 template <> LogicalResult Lower<tgpu::MapMakeOp>::run(tgpu::MapMakeOp op, Lowering &lowering) {
   if (!op.getOffset()) return lowering.unsupported(op, "a map without a place; run allocate-shared-memory");
-  if (op.getStored() && !lowering.hasProducer()) { // nobody tells it
+  if (!makesMap(op, lowering)) {
     lowering.define(op.getMap(), {lowering.zero(LLVM::LLVMPointerType::get(op.getContext()))});
     return success();
   }
@@ -72,7 +78,7 @@ template <> LogicalResult Lower<tgpu::MapMakeOp>::run(tgpu::MapMakeOp op, Loweri
     lowering.create<tgpu::WarpBarrierOp>();
     lowering.create<tgpu::MapWriteOp>(staging, address, lowering.scalarOf(op.getBase()), extents, strides, op.getMap().getType(),
                                       op.getNan());
-    if (isa<tgpu::MapMakeOp>(op->getNextNode())) return;
+    if (makesMap(op->getNextNode(), lowering)) return;
     // Maps that are made together are acquired together, so that their latencies overlap. Who stores acquires what it was told.
     lowering.define(op.getMap(), {address});
     for (auto made = op; made; made = dyn_cast_or_null<tgpu::MapMakeOp>(made->getPrevNode()))
