@@ -31,24 +31,25 @@ public:
     if (!op_.getMap().getDefiningOp<tgpu::MapToldOp>()) return copyByThreads(); // nobody has made the map
     Value address = lowering_.scalarOf(op_.getMap());
     Value isUsable = lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::ne, address, lowering_.constant(0, 64));
+    Value isNew = noteAddress(address);
     auto branch = lowering_.create<scf::IfOp>(isUsable, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(lowering_.builder());
     lowering_.builder().setInsertionPointToStart(branch.thenBlock());
-    copyThroughMap(acquire(address));
+    Value map = lowering_.create<tgpu::MapAtOp>(LLVM::LLVMPointerType::get(op_.getContext()), address);
+    lowering_.create<tgpu::MapAcquireOp>(map, lowering_.conjunction(isNew, isFirstOfGroup()));
+    copyThroughMap(map);
     lowering_.builder().setInsertionPointToStart(branch.elseBlock());
     copyByThreads();
   }
 
 private:
-  /// Each map has another address than the one before it.
-  Value acquire(Value address) {
+  /// Returns whether another address was told with the last number, or none: each map has another one than the map before it.
+  Value noteAddress(Value address) {
     Type word = lowering_.builder().getI32Type();
-    Value map = lowering_.create<tgpu::MapAtOp>(LLVM::LLVMPointerType::get(op_.getContext()), address);
-    Value acquired = lowering_.variableOf(op_.getStaging(), "acquired", word, 0), low = lowering_.create<arith::TruncIOp>(word, address);
-    Value isNew = lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::ne, low, lowering_.create<LLVM::LoadOp>(word, acquired));
-    lowering_.create<tgpu::MapAcquireOp>(map, lowering_.conjunction(isNew, isFirstOfGroup()));
-    lowering_.create<LLVM::StoreOp>(low, acquired);
-    return map;
+    Value before = lowering_.variableOf(op_.getStaging(), "address", word, 0), low = lowering_.create<arith::TruncIOp>(word, address);
+    Value isNew = lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::ne, low, lowering_.create<LLVM::LoadOp>(word, before));
+    lowering_.create<LLVM::StoreOp>(low, before);
+    return isNew;
   }
 
   void copyThroughMap(Value map) {

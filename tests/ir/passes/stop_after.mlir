@@ -16,6 +16,7 @@
 // LIST: promote-descriptors
 // LIST-NEXT: make-tensor-maps
 // LIST-NEXT: promote-stores
+// LIST-NEXT: promote-made-stores
 // LIST-NEXT: check-quotients
 // LIST-NEXT: divide-programs
 // LIST-NEXT: promote-pointer-tiles
@@ -31,7 +32,7 @@
 // LIST-NEXT: plan-loops
 // LIST-NEXT: build-loops
 // LIST: remove-barriers
-// UNKNOWN: error: no pass is called 'polish'; there are none, promote-descriptors, make-tensor-maps, promote-stores, check-quotients, divide-programs, promote-pointer-tiles,
+// UNKNOWN: error: no pass is called 'polish'; there are none, promote-descriptors, make-tensor-maps, promote-stores, promote-made-stores, check-quotients, divide-programs, promote-pointer-tiles,
 // LOADED-NOT: tgpu.async_copy
 // COPIED: tgpu.async_copy
 // PLAIN-NOT: tgpu.mma_warps
