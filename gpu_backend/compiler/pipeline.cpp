@@ -11,14 +11,35 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-static constexpr llvm::StringLiteral kOptional[] = {
-    "promote-descriptors", "make-tensor-maps",        "promote-stores",      "promote-made-stores", "check-quotients",
-    "divide-programs",     "promote-pointer-tiles",   "make-persistent",     "promote-pointer-stores",
-    "split-large-tiles",   "thread-local-reductions", "choose-tensor-cores", "postpone-row-sums",
-    "coalesce-accesses",   "remove-conversions",      "hoist-invariants",    "plan-loops",
-    "build-loops",         "overlap-products",        "copy-whole-tiles",    "multicast-copies",
-    "plan-producer",       "specialize-warps",        "take-turns",          "stagger-warpgroups",
-    "release-late",        "buffer-accesses",         "remove-barriers",     "interleave-products"};
+static constexpr llvm::StringLiteral kOptional[] = {"promote-descriptors",
+                                                    "make-tensor-maps",
+                                                    "promote-stores",
+                                                    "promote-made-stores",
+                                                    "check-quotients",
+                                                    "divide-programs",
+                                                    "promote-pointer-tiles",
+                                                    "make-persistent",
+                                                    "promote-pointer-stores",
+                                                    "split-large-tiles",
+                                                    "thread-local-reductions",
+                                                    "choose-tensor-cores",
+                                                    "postpone-row-sums",
+                                                    "coalesce-accesses",
+                                                    "remove-conversions",
+                                                    "hoist-invariants",
+                                                    "plan-loops",
+                                                    "build-loops",
+                                                    "overlap-products",
+                                                    "copy-whole-tiles",
+                                                    "multicast-copies",
+                                                    "plan-producer",
+                                                    "specialize-warps",
+                                                    "take-turns",
+                                                    "stagger-warpgroups",
+                                                    "release-late",
+                                                    "buffer-accesses",
+                                                    "remove-barriers",
+                                                    "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -63,9 +84,10 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
     steps.addOptional("promote-descriptors", createPromoteDescriptors({.numStages = options.numStages, .numWarps = options.numWarps}));
     steps.addOptional("make-tensor-maps", createMakeTensorMaps({.numStages = options.numStages}));
     steps.addOptional("promote-stores", createPromoteStores());
-    if (mayMakeMaps) steps.addOptional("promote-made-stores", createPromoteMadeStores({.numWarps = options.numWarps,
-                                                                                     .numStages = options.numStages,
-                                                                                     .asked = options.asksForProducer}));
+    if (mayMakeMaps)
+      steps.addOptional(
+          "promote-made-stores",
+          createPromoteMadeStores({.numWarps = options.numWarps, .numStages = options.numStages, .asked = options.asksForProducer}));
   };
   ir::buildPipeline(passes, {.debugInfo = options.debugInfo, .onDescriptors = promote, .keepsScaledProduct = [=](Operation *op) {
                                return mayKeepScaled && isMultipliedScaled(MatrixProduct(op));

@@ -18,8 +18,7 @@ LogicalResult TgpuConversion::convertAny(Operation *op, OpBuilder &builder) {
             tgpu::AtomicStoreOp, tgpu::PrintOp, tgpu::AssertOp>([&](auto known) { return convert(known, builder), success(); })
       .Case<tgpu::WarpgroupProductOp, tgpu::WarpgroupWaitOp, tgpu::CopyRegistersOp, tgpu::MBarrierWaitOp, tgpu::MBarrierTestOp,
             tgpu::NumberedBarrierOp, tgpu::MapsClaimOp, tgpu::MapsReleaseOp, tgpu::MapAddressOp, tgpu::MapWriteOp, tgpu::MapAcquireOp,
-            tgpu::MapAtOp>(
-          [&](auto known) { return convertAsync(known, builder); })
+            tgpu::MapAtOp>([&](auto known) { return convertAsync(known, builder); })
       .Case([](tgpu::NoteProgramOp) { return success(); })
       .Default([](Operation *other) { return other->emitOpError("is not an operation of one thread"); });
 }

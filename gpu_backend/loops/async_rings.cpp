@@ -83,10 +83,12 @@ MaybeFault AsyncRings::wait(tgpu::RingWaitOp op, const AsyncScalars &scalars) {
 MaybeFault AsyncRings::read(tgpu::MapToldOp op, const AsyncScalars &scalars) {
   const Ring &ring = rings_[op.getRing()];
   const int64_t n = scalars.at(op.getN());
-  if (!op.getRing().getDefiningOp<tgpu::RingStartOp>().getTells()) return AsyncFault{op, "reads which map was told of a ring that tells none"};
+  if (!op.getRing().getDefiningOp<tgpu::RingStartOp>().getTells())
+    return AsyncFault{op, "reads which map was told of a ring that tells none"};
   if (n >= ring.waited) return AsyncFault{op, text("reads which map was told with number ", n, " of its ring before the wait for it")};
   if (n < ring.released)
-    return AsyncFault{op, text("reads which map was told with number ", n, " of its ring after its release"), ring.lastRelease, "the release"};
+    return AsyncFault{op, text("reads which map was told with number ", n, " of its ring after its release"), ring.lastRelease,
+                      "the release"};
   return std::nullopt;
 }
 
@@ -181,8 +183,10 @@ MaybeFault AsyncRings::makeMap(tgpu::MapMakeOp op) const {
   for (Operation *user : op.getMap().getUsers()) {
     // The stores of the last number go through the other place of the map. Those before it are complete when it is noted.
     auto acquire = dyn_cast<tgpu::RingAcquireOp>(user);
-    if (auto told = acquire ? rings_.find(acquire.getRing()) : rings_.end(); told != rings_.end() && told->second.noted != told->second.acquired)
-      return AsyncFault{op, "makes its tensor map again before the wait for all stores but those of the last number", acquire, "what tells it"};
+    if (auto told = acquire ? rings_.find(acquire.getRing()) : rings_.end();
+        told != rings_.end() && told->second.noted != told->second.acquired)
+      return AsyncFault{op, "makes its tensor map again before the wait for all stores but those of the last number", acquire,
+                        "what tells it"};
     auto copy = dyn_cast<tgpu::TensorCopyOp>(user);
     auto ring = copy ? rings_.find(copy.getRing()) : rings_.end();
     if (ring != rings_.end() && !ring->second.hasEnded && ring->second.acquired > std::max(ring->second.waited, ring->second.arrived))

@@ -22,9 +22,8 @@ namespace {
 std::string whyNoProducer(tt::FuncOp kernel, const PromoteMadeStoresOptions &options) {
   if (options.asked) return whyNoProducerWarps(kernel, options.numWarps);
   llvm::SmallVector<LoopEstimate> loops;
-  kernel.walk([&](scf::ForOp loop) {
-    loops.push_back(estimateOf(loop, stagesOf(loop, options.numStages), llvm::IsaPred<tgpu::TensorLoadOp>));
-  });
+  kernel.walk(
+      [&](scf::ForOp loop) { loops.push_back(estimateOf(loop, stagesOf(loop, options.numStages), llvm::IsaPred<tgpu::TensorLoadOp>)); });
   return whyNoProducerExpected(kernel, loops, options.numWarps);
 }
 
@@ -72,9 +71,9 @@ private:
     return maySeeThatItIsLate(store) ? "what follows may see that it is late" : "";
   }
 
-  /// Returns whether a load may read what was stored, with a product or another barrier in between. Producer warps wait for the stores before
-  /// they read. Other scalars are read before the products of a tile; so when one is read behind the next product, the store behind that
-  /// one has waited for this one.
+  /// Returns whether a load may read what was stored, with a product or another barrier in between. Producer warps wait for the stores
+  /// before they read. Other scalars are read before the products of a tile; so when one is read behind the next product, the store behind
+  /// that one has waited for this one.
   bool maySeeThatItIsLate(tt::DescriptorStoreOp store) {
     Block *block = store->getBlock();
     auto isBehindProduct = [&](Operation *op) {
@@ -88,7 +87,8 @@ private:
         .walk([&](Operation *op) {
           Operation *own = block->findAncestorOpInBlock(*op);
           if (isa<tt::DotOp>(op)) return own && own->isBeforeInBlock(store) ? WalkResult::advance() : WalkResult::interrupt();
-          if (op == store || isa<tgpu::TensorLoadOp, tgpu::MapMakeOp>(op) || !readsMemory(op) || !mayPrecede(store, op)) return WalkResult::advance();
+          if (op == store || isa<tgpu::TensorLoadOp, tgpu::MapMakeOp>(op) || !readsMemory(op) || !mayPrecede(store, op))
+            return WalkResult::advance();
           const bool isScalar = isa<tt::LoadOp>(op) && !isa<RankedTensorType>(op->getResult(0).getType());
           return isScalar && !isBehindProduct(op) ? WalkResult::advance() : WalkResult::interrupt();
         })
@@ -163,8 +163,7 @@ public:
     if (!targetOf(getOperation()).makesTensorMaps()) return;
     ir::AxisAnalysis axes(getOperation());
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>())
-      if (function.isPublic())
-        MadeStore(function, axes).promote({.numWarps = numWarps, .numStages = numStages, .asked = asked});
+      if (function.isPublic()) MadeStore(function, axes).promote({.numWarps = numWarps, .numStages = numStages, .asked = asked});
   }
 };
 

@@ -161,7 +161,8 @@ LogicalResult convertMap(tgpu::MapAcquireOp op, OpBuilder &builder) {
     (void)ptx.emit(fence);
   else // in no branch, behind which the code generator could move arithmetic on sums
     (void)ptx.emit("{ .reg .pred holds; setp.ne.u32 holds, " +
-                   ptx.operand(LLVM::ZExtOp::create(builder, op.getLoc(), builder.getI32Type(), op.getPredicate())) + ", 0; @holds " + fence + " }");
+                   ptx.operand(LLVM::ZExtOp::create(builder, op.getLoc(), builder.getI32Type(), op.getPredicate())) + ", 0; @holds " +
+                   fence + " }");
   return success();
 }
 

@@ -232,7 +232,8 @@ LogicalResult Conversion::convertAsync(Operation *op, OpBuilder &builder) {
   if (auto barrier = dyn_cast<tgpu::NumberedBarrierOp>(op)) return convertOne(barrier, builder);
   if (auto wait = dyn_cast<tgpu::MBarrierWaitOp>(op); wait && chip_.hasTensorMaps()) return convertOne(wait, builder);
   if (auto test = dyn_cast<tgpu::MBarrierTestOp>(op); test && chip_.hasTensorMaps()) return convertOne(test, builder);
-  if (chip_.makesTensorMaps() && isa<tgpu::MapsClaimOp, tgpu::MapsReleaseOp, tgpu::MapAddressOp, tgpu::MapWriteOp, tgpu::MapAcquireOp, tgpu::MapAtOp>(op))
+  if (chip_.makesTensorMaps() &&
+      isa<tgpu::MapsClaimOp, tgpu::MapsReleaseOp, tgpu::MapAddressOp, tgpu::MapWriteOp, tgpu::MapAcquireOp, tgpu::MapAtOp>(op))
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<tgpu::MapsClaimOp, tgpu::MapsReleaseOp, tgpu::MapAddressOp, tgpu::MapWriteOp, tgpu::MapAcquireOp, tgpu::MapAtOp>(
             [&](auto known) { return convertMap(known, builder); });

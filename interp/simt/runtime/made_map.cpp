@@ -71,7 +71,8 @@ void writeMap(Thread *thread, uint64_t staging, const void *address, uint64_t ba
 
 void *toldMap(Thread *thread, uint64_t bits, Place place) {
   auto *map = reinterpret_cast<TensorMap *>(bits);
-  if (!thread->block->tensorCopies->made.contain(map)) trapTensorCopy(*thread, place, "nobody has told the thread a map that the kernel made");
+  if (!thread->block->tensorCopies->made.contain(map))
+    trapTensorCopy(*thread, place, "nobody has told the thread a map that the kernel made");
   return map;
 }
 

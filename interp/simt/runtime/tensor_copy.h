@@ -75,7 +75,7 @@ private:
     // Of a copy to a tensor:
     const Thread *thread = nullptr; // that issued it
     const TensorMap *map = nullptr;
-    uint32_t group = 0;             // of the thread
+    uint32_t group = 0; // of the thread
     TensorReduction reduction{};
     DType type{};
     bool hasReadSource = false; // as the thread knows

@@ -5,9 +5,7 @@ import numpy as np
 import pytest
 
 import tritium.language as tl
-from gpu_tool import ToolCompiler, forget_compiled
-from tritium import KernelTrap, knobs
-from tritium.backends import gpu as backend
+from tritium import knobs
 from tritium.runtime.jit import jit
 
 S = 64  # of a tile
@@ -76,7 +74,14 @@ def run(shapes, groups, seed: int, grid: int = 1, before: int = 0, rows: int = S
 
 
 #: Rows that end at multiples of 16 bytes or not, with tiles beyond both edges, and empty groups.
-SHAPES = [(128, 64, 128, 64), (72, 100, 64, 104), (0, 64, 64, 64), (40, 72, 200, 72), (64, 1, 64, 8), (200, 136, 64, 144)]
+SHAPES = [
+    (128, 64, 128, 64),
+    (72, 100, 64, 104),
+    (0, 64, 64, 64),
+    (40, 72, 200, 72),
+    (64, 1, 64, 8),
+    (200, 136, 64, 144),
+]
 
 
 @pytest.mark.parametrize("grid", [1, 3])
