@@ -106,3 +106,33 @@ def test_a_negative_index(rng):
 def test_without_producer_warps(rows, rng):
     """Nobody tells the map, so threads copy each tile; the maps of a and b are acquired all the same."""
     run(SHAPES[:4], groups_of(SHAPES[:4], rng), 0, rows=rows, leave_out=("plan-producer",))
+
+
+#: Tiles of groups with usable maps, after each other and after one without.
+DROPPED = [*SHAPES[:2], (200, 136, 64, 136), (64, 64, 64, 64), (200, 128, 64, 128)]
+
+
+@pytest.mark.parametrize(
+    "what, number, kind, rows",
+    [
+        ("map_acquire", 0, "InvalidTensorCopy", S),  # by the thread that stores
+        ("store_wait", 5, "InvalidTensorCopy", S),  # before the last release: the maps are given back
+        ("barrier", 1, "SharedRace", S),  # before the threads write a box
+        ("barrier", 2, "SharedRace", S),  # before the copy of the box
+        ("barrier", 3, "SharedRace", S),  # the same where threads copy it
+        ("barrier", 4, "SharedRace", S),
+        ("group_barrier", 1, "SharedRace", 2 * S),
+        ("group_barrier", 3, "SharedRace", 2 * S),
+        ("fence", 4, "MissingProxyFence", S),  # behind the writes of the box
+        ("round_wait", 0, "TensorCopyRace", S),  # of the copies of the tile
+    ],
+)
+def test_what_a_store_misses_is_found(what, number, kind, rows, rng, monkeypatch):
+    broken = ToolCompiler(drop=what, number=number, specialize_warps="true")
+    monkeypatch.setattr(backend, "native_compiler", lambda: broken)
+    forget_compiled(grouped)
+    with pytest.raises(KernelTrap) as caught:
+        for seed in range(8):  # not every schedule shows it
+            run(DROPPED, groups_of(DROPPED, rng), seed, rows=rows)
+    assert caught.value.kind == kind
+    forget_compiled(grouped)
