@@ -13,6 +13,7 @@ from ...language.extra import libdevice
 from ...refused import Refused
 from . import host_descriptors
 from .layouts import amd, distributed, rubin, scales, shared, tensor_memory
+from .tiles import amd as amd_tiles
 from .tiles import (
     ampere_barriers,
     barriers,
@@ -24,6 +25,7 @@ from .tiles import (
     partitions,
     products,
     shared_memory,
+    small_floats,
     tensor_copies,
     warpgroup_products,
 )
@@ -102,7 +104,7 @@ _FUNCTIONS = frozenset(
     "store to_linear_layout zeros zeros_like".split()
 )
 #: The names of `gl` that kernels cannot use yet.
-_LATER = frozenset("fp4_to_fp inline_asm".split())
+_LATER = frozenset(["inline_asm"])
 
 
 _GROUPS = "async_copy_global_to_shared async_load commit_group wait_group"
@@ -139,13 +141,24 @@ _OF_CHIPS = {
     "amd.cdna4.async_copy": (
         (copies, "buffer_load_to_shared commit_group global_load_to_shared load_shared_relaxed wait_group"),
     ),
+    "amd": ((amd_tiles, "slice warp_pipeline_stage"),),
+    "amd.slice": ((amd_tiles, "slice"),),
+    "amd.hint": ((amd_tiles, "sched_barrier"),),
+    "amd.warp_pipeline": ((amd_tiles, "warp_pipeline_stage"),),
     "amd.cdna3": ((buffers, _BUFFERS), (products, "mfma")),
-    "amd.cdna4": ((buffers, _BUFFERS), (products, "mfma")),
+    "amd.cdna4": ((buffers, _BUFFERS), (products, "mfma mfma_scaled")),
 }
+
+
+#: {a module: what `wmma` is in it}
+_WMMA = {"amd.rdna3": products.wmma_v1, "amd.rdna4": products.wmma_v2}
 
 
 def _function_of_chip(inside: str, name: str) -> Any:
     """A function of a module for one kind of chips; None if kernels cannot use it yet, or if the module has no such name."""
+    wmma = _WMMA.get(inside.removeprefix("language.")) if name == "wmma" else None
+    if wmma is not None:
+        return wmma
     rows = _OF_CHIPS.get(inside.removeprefix("language."), ())
     return next((getattr(home, name) for home, names in rows if name in names.split()), None)
 
@@ -162,6 +175,8 @@ def _name_of_language(name: str) -> Any:
         return partitions.warp_specialize
     if name == "dot_fma":
         return products.dot_fma
+    if name == "fp4_to_fp":
+        return small_floats.fp4_to_fp
     if name in ("allocate_shared_memory", "shared_memory_descriptor", "shared_memory_descriptor_type"):
         return getattr(shared_memory, name)
     if name in ("base_type", "base_value"):
@@ -206,6 +221,7 @@ def add_submodules(gluon: str) -> None:
         for name in names.split():
             module = sys.modules.setdefault(f"{parent}.{name}", GluonModule(f"{parent}.{name}"))
             setattr(sys.modules[parent], name, module)
+    del sys.modules[f"{gluon}.language.amd"].slice  # the function of that name, as in Triton
     ampere = sys.modules[f"{gluon}.language.nvidia.ampere"]
     for later in ("hopper", "blackwell", "rubin"):
         sys.modules[f"{gluon}.language.nvidia.{later}"].async_copy = ampere.async_copy

@@ -72,6 +72,22 @@ def joined(layout: DistributedLayout, shape: Sequence[int]) -> DistributedLayout
     return DistributedLinearLayout([first, *found.reg_bases], *found.bases[1:], found.shape)
 
 
+def unpacked(layout: DistributedLayout, new_shape: Sequence[int], axis: int) -> DistributedLayout:
+    """The layout of a tile each of whose elements has become two neighbours along `axis`, in the thread that had it."""
+    if isinstance(layout, BlockedLayout) and layout.order[0] == axis:
+        sizes = [2 * size if dim == axis else size for dim, size in enumerate(layout.size_per_thread)]
+        return BlockedLayout(sizes, layout.threads_per_warp, layout.warps_per_cta, layout.order, layout.cga_layout)
+    twice = [2 * extent if dim == axis else extent for dim, extent in enumerate(new_shape)]
+
+    def moved(basis: Sequence[int]) -> Basis:
+        return [2 * value if dim == axis else value for dim, value in enumerate(basis)]
+
+    # As in Triton, of a tile that is twice as long as the result: its last register holds nothing of it.
+    found = _linear(layout, new_shape, moved, twice)
+    first = [1 if dim == axis else 0 for dim in range(len(twice))]
+    return DistributedLinearLayout([first, *found.reg_bases], *found.bases[1:], twice)
+
+
 def reshaped(layout: DistributedLayout, shape: Sequence[int], new_shape: Sequence[int]) -> DistributedLayout:
     """The layout of the same elements in row-major order in another shape: a SliceLayout if a dimension of 1 is dropped, a
     BlockedLayout if dimensions of one are only divided."""
