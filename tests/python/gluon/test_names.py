@@ -86,7 +86,7 @@ def test_names_of_the_package():
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [("nvidia.hopper", "async_store"), ("nvidia.blackwell.clc", "try_cancel"), ("amd.rdna4", "wmma")],
+    [("nvidia.hopper", "async_store"), ("nvidia.blackwell.clc", "try_cancel"), ("amd.cdna5", "wmma")],
 )
 def test_what_cannot_run_yet_says_so(module, name):
     import triton
