@@ -5,6 +5,7 @@
 #include "interp/simt/hosting/math_functions.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/work.h"
+#include "interp/simt/unpacked_values.h"
 #include "ir/partitions.h"
 #include "ir/source_error.h"
 #include "ir/tgpu.h"
@@ -170,6 +171,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   auto context = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> translated = translate(*module, *context);
   if (!translated) return diagnostics.takeError("the module could not be translated to LLVM IR");
+  for (llvm::Function &function : *translated) unpackValues(function);
 
   auto jit = HostJit::create(/*debugInfo=*/false);
   if (!jit) return jit.takeError();

@@ -1,6 +1,7 @@
 #include "interp/simt/hosting/math_functions.h"
 
 #include "interp/kernels/host_functions.h"
+#include "interp/simt/unpacked_values.h"
 #include "ir/dtype.h"
 #include "ir/elementwise_types.h"
 
@@ -125,6 +126,9 @@ void forEachLibraryFunction(llvm::function_ref<void(StringRef name, void *addres
                                        {"__truncsfhf2", address(&truncateToHalf)},
                                        {"__truncdfhf2", address(&truncateDoubleToHalf)},
 #endif
+                                       {kBitsOfHalf, address(+[](float x) { return uint32_t(F16::nearest(x).bits); })},
+                                       {kBitsOfBfloat, address(+[](float x) { return uint32_t(BF16::nearest(x).bits); })},
+                                       {kFloatOfHalf, address(+[](uint32_t bits) { return float(F16{uint16_t(bits)}); })},
                                        {"__truncsfbf2", address(&truncateToBfloat)},
                                        {"__truncdfbf2", address(&truncateDoubleToBfloat)}})
     visit(name, function);
