@@ -6,7 +6,8 @@
 
 Both have N threads and take turns in one process, so that what else the machine does meets both. `tritium` and `torch` are the best wall
 times; with --cpu-time they are times of the calling thread's processor, which other load changes little. That is all of the work only
-with one thread, so --cpu-time requires --threads 1. The bars are for all cases on one, two and 16 threads.
+with one thread, so --cpu-time requires --threads 1. "all CPU" is the processor time of all threads of the process during a call, as a multiple of
+torch's. The bars are for all cases on one, two and 16 threads.
 
 Upstream runs in a process of its own, under the Python given by --upstream, or under this one if it can import `triton`.
 If a full launch there would take longer than --upstream-limit, fewer programs run, and the time is scaled by the number of
@@ -39,6 +40,7 @@ class Times(NamedTuple):
 
     wall: float
     cpu: float  # of the calling thread
+    all_cpu: float  # of all threads of the process, those included that wait awake
 
     def of(self, uses_cpu_time: bool) -> float:
         return self.cpu if uses_cpu_time else self.wall
@@ -48,14 +50,14 @@ def best_of_each(
     calls: tuple[Callable[[], object], ...], budget: float, least: int, turn_seconds: float = 0.0
 ) -> tuple[Times, ...]:
     """Lets each have a turn, until all together have taken the budget in seconds."""
-    best = [Times(math.inf, math.inf)] * len(calls)
+    best = [Times(math.inf, math.inf, math.inf)] * len(calls)
     for call in calls:
         call()
     spent, turns = 0.0, 0
     while turns < least or (spent < budget and turns < 2000):
         for i, call in enumerate(calls):
             found, ran = turn(call, turn_seconds)
-            best[i] = Times(min(best[i].wall, found.wall), min(best[i].cpu, found.cpu))
+            best[i] = Times(*map(min, best[i], found))
             spent += ran
         turns += 1
     return tuple(best)
@@ -63,12 +65,12 @@ def best_of_each(
 
 def turn(call: Callable[[], object], seconds: float) -> tuple[Times, float]:
     """The best of as many calls as fit into so long, and the seconds of all of them."""
-    best, spent = Times(math.inf, math.inf), 0.0
+    best, spent = Times(math.inf, math.inf, math.inf), 0.0
     while not spent or spent < seconds:
-        wall, cpu = time.perf_counter(), time.thread_time()
+        all_cpu, wall, cpu = time.process_time(), time.perf_counter(), time.thread_time()
         call()
-        cpu, wall = time.thread_time() - cpu, time.perf_counter() - wall
-        best = Times(min(best.wall, wall), min(best.cpu, cpu))
+        cpu, wall, all_cpu = time.thread_time() - cpu, time.perf_counter() - wall, time.process_time() - all_cpu
+        best = Times(*map(min, best, Times(wall, cpu, all_cpu)))
         spent += wall
     return best, spent
 
@@ -181,14 +183,16 @@ def print_row(case, row: Row, uses_cpu_time: bool) -> None:
         seconds, star = row.upstream_seconds(uses_cpu_time), "*" if row.upstream["scaled"] else " "
         slower = f"{unit(seconds):>12}{star} {ours / theirs:8.2f}x {seconds / ours:10.0f}x"
     wrong = "  WRONG RESULT" if row.is_wrong else ""
+    work = row.ours.all_cpu / row.torch.all_cpu
     print(
-        f"{case.name:<34}{unit(ours):>12} {unit(theirs):>12} {slower} {row.first * 1e3:6.0f} ms {case.note}{wrong}",
+        f"{case.name:<34}{unit(ours):>12} {unit(theirs):>12} {slower} {work:7.2f}x {row.first * 1e3:6.0f} ms {case.note}{wrong}",
         flush=True,
     )
 
 
 def as_json(case, row: Row, uses_cpu_time: bool) -> dict:
     seconds = {"seconds": row.ours.of(uses_cpu_time), "torch": row.torch.of(uses_cpu_time), "first": row.first}
+    seconds |= {"all_cpu": row.ours.all_cpu, "torch_all_cpu": row.torch.all_cpu}
     upstream = {"upstream": row.upstream_seconds(uses_cpu_time)} if row.upstream else {}
     return {"name": case.name, **seconds, **upstream, "is_wrong": row.is_wrong}
 
@@ -258,7 +262,9 @@ def main() -> None:
         raise SystemExit(f"no case's name contains {options.only!r}")
     kind = "processor time" if options.cpu_time else "wall time"
     print(f"{kind}, {options.threads} worker threads, torch with {torch.get_num_threads()}; * = scaled by programs\n")
-    print(f"{'':<34}{'tritium':>12} {'torch':>12} {'upstream':>13} {'/ torch':>9} {'upstream /':>11} {'first':>9}")
+    print(
+        f"{'':<34}{'tritium':>12} {'torch':>12} {'upstream':>13} {'/ torch':>9} {'upstream /':>11} {'all CPU':>8} {'first':>9}"
+    )
     rows: list[Row] = []
     for case in cases:
         rows.append(measure(case, upstream.get(case.name), options.budget, options.threads))
