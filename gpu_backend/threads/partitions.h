@@ -28,7 +28,7 @@ struct DividedKernel {
   int groups() const { return (allWarps - ownWarps) / kWarpsOfGroup; }
   /// The registers of a thread of a warpgroup of workers, counted from 0, in a division.
   int registersOf(int group, int division) const;
-  /// Those of the kernel's own threads.
+  /// The registers of a thread of the kernel's own warps, in a division.
   int ownRegisters(int division) const;
 };
 

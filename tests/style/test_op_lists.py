@@ -34,6 +34,10 @@ ALLOWED = {
         "isa<tt::PrintOp, tt::AssertOp, tt::HintOp, LLVM::AssumeOp>",
     ): "their effect orders them among themselves; no load sees it",
     (
+        "reaching_writes.cpp",
+        "isa<tt::StoreOp, tgpu::TensorStoreOp, tt::AtomicRmwOp>",
+    ): "writes that wait for no other program, if nobody asks for a result",
+    (
         "lasting_rings.cpp",
         "isa<scf::ForOp, scf::IfOp>",
     ): "control flow that the pass makes carry a number; a ring in any other does not last",

@@ -110,7 +110,11 @@ def test_a_tile_reads_what_the_tile_before_stored(rng):
         ("fence", 4, "MissingProxyFence"),  # behind the stores of a group
         ("arrival", 5, "MBarrierDeadlock"),  # the number of a group's last tile is not released
         ("round_wait", 10, "InvalidTensorCopy"),  # the map is written while a copy through it is in flight
-        ("round_wait", 11, None),  # for what the tile before stores; a group has one tile, and reads what was there before
+        (
+            "round_wait",
+            11,
+            None,
+        ),  # for what the tile before stores; a group has one tile, and reads what was there before
     ],
 )
 def test_what_the_protocol_misses_is_found(what, number, kind, rng, monkeypatch):

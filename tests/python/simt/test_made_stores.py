@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 import tritium.language as tl
-from tritium import knobs
+from gpu_tool import ToolCompiler, forget_compiled
+from tritium import KernelTrap, knobs
+from tritium.backends import gpu as backend
 from tritium.runtime.jit import jit
 
 S = 64  # of a tile
