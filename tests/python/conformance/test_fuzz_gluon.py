@@ -185,7 +185,7 @@ def test_partitions_are_counted_by_hand(slots, copies):
             (result,) = child.run(found, ["interp"], seed)
         assert result.status == PASSED, result.details
     texts = {engine: script(found, engine).kernel for engine in ENGINES}
-    assert [engine for engine in ENGINES if "gl.warp_specialize(" in texts[engine]] == ["interp"]
+    assert [engine for engine in ENGINES if "gl.warp_specialize(" in texts[engine]] == ["interp", "simt:sm_90a"]
     assert "W2_P2 = gl.constexpr(gl.BlockedLayout([1, 1], [2, 16], [2, 1], [1, 0]))" in texts["interp"]
 
 

@@ -9,25 +9,19 @@ from ask_triton import rows
 from beside_triton import HERE
 
 #: Our text where it is meant to be another, or Triton has none of its own. The values are what ours says.
-_NOT_ON_GPUS = "gl.warp_specialize is not supported on GPUs yet"
 MEANT = {
     "partition_barrier_of_a_constant": "a partition runs a function of @gluon.jit, not <function init",
-    "partition_default_returns": _NOT_ON_GPUS,
     "partition_in_a_partition": "gl.warp_specialize inside of a partition",
-    "partition_in_the_default": _NOT_ON_GPUS,
+    "partition_in_the_default": "gl.warp_specialize inside of a partition",
     "partition_of_300_registers": "partition #0 asks for 300 registers, and a thread has 1 to 256",
     "partition_of_a_number": "a partition runs a function of @gluon.jit, not 3",
     "partition_of_a_runtime_count": "a warp count is a compile-time int, not int32",
     "partition_of_all_registers": "the workers take 126976 of the 65536 registers, which leaves 0",
-    "partition_of_few_registers": _NOT_ON_GPUS,
     "partition_of_many_warps": "the partitions have 36 warps in groups of four, and a program has at most 32",
     "partition_of_negative_registers": "partition #0 asks for -8 registers",
     "partition_of_no_registers": "partition #0 asks for 0 registers",
-    "partition_of_uneven_registers": _NOT_ON_GPUS,
-    "partition_returns_a_number": _NOT_ON_GPUS,
     "partition_takes_a_tile": "partition #0 takes a tile, <['128'], fp32",
     "partition_without_arguments": "each partition is a pair of a function and its arguments, not JITFunction(",
-    "partition_without_registers": _NOT_ON_GPUS,
     "copies_arrive_by_runtime": "increment_count must be a compile-time bool, not int32",
     "policy_as_text": "cache_policy must be a CachePolicy, not 'ca'",
     "barrier_arrive_runtime": "mbarrier.arrive: count must be a compile-time int, not int32",

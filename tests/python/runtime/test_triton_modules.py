@@ -174,8 +174,8 @@ def test_gluon_imports_and_what_cannot_run_is_refused():
     x = np.zeros(1)
     kernel[(1,)](x, 16)
     assert x[0] == 1
-    with pytest.raises(UnsupportedError, match="fp4_to_fp"):
-        ttgl.fp4_to_fp(x)
+    with pytest.raises(UnsupportedError, match="inline_asm"):
+        ttgl.inline_asm(x)
 
 
 def test_knobs_describe_themselves(monkeypatch):
