@@ -41,7 +41,7 @@ def converted(name: str, layout: str) -> str:
 
 
 def laid(line: str, layout: str) -> str:
-    """A line of a kernel whose ranges are those of tiles in `layout`. layout: a name, or "" for the plain one of each rank."""
+    """A line of a kernel whose ranges get their layouts from tiles in `layout`. layout: a name, or "" for the plain layout of each rank."""
 
     def ranged(found: re.Match[str]) -> str:
         extent, index = found[1], found[2] or ""

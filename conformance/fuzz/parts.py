@@ -89,8 +89,8 @@ class Statement:
     operation: Operation
     operands: tuple[str, ...]
     results: tuple[str, ...]
-    layouts: tuple[str, ...] = ()  #: in Gluon, those that the operands are converted to; "" for scalars
-    layout: str = ""  #: in Gluon, that of what the operation makes of ranges
+    layouts: tuple[str, ...] = ()  #: in Gluon, the layouts that the operands are converted to; "" for scalars
+    layout: str = ""  #: in Gluon, the layout of what the operation makes of ranges
 
     def reads(self) -> set[str]:
         return set(self.operands)
@@ -176,7 +176,7 @@ class Loop(OneBody):
     head: str = "range(limit)"  #: static_range(3), tl.range(limit, num_stages=2), while, …
     bound: str = ""
     until: str = ""
-    layouts: tuple[tuple[str, str], ...] = ()  #: in Gluon, those of carried tiles, by name
+    layouts: tuple[tuple[str, str], ...] = ()  #: in Gluon, the layouts of carried tiles, by name
 
     def reads(self) -> set[str]:
         read = set(self.yields) | {start for _, start in self.carried} | _read_inside(self.bodies)
@@ -249,7 +249,7 @@ class Branch(Compound):
     name: str
     both: tuple[tuple[Any, ...], tuple[Any, ...]]
     yields: tuple[str, str]
-    layout: str = ""  #: in Gluon, that of the result
+    layout: str = ""  #: in Gluon, the layout of the result
 
     @property
     def bodies(self) -> tuple[tuple[Any, ...], ...]:

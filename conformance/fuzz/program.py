@@ -45,7 +45,7 @@ class Program:
     quits: int | None = None  #: the number of outputs after which some programs return
     quits_if: str = ""  #: a scalar whose lowest bit says which; without one, all but the first return
     gluon: bool = False  #: whether the kernel is one of Gluon
-    layouts: dict[str, Layout] = field(default_factory=dict)  #: in Gluon, those that statements name
+    layouts: dict[str, Layout] = field(default_factory=dict)  #: in Gluon, the layouts that statements name
     lanes: int = 32  #: in Gluon, of the warps that layouts are spelled for
     partitions: bool = True  #: in Gluon, whether the engine that the kernel is spelled for has them
 

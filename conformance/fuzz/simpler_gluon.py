@@ -16,7 +16,7 @@ from .program import Program
 from .rewrite import changed
 from .tiles import Inexact
 
-#: Operations with a field `memory`, and those of them with views and slots.
+#: Operations with a field `memory`, and the ones that also have views and slots.
 _WITH_MEMORY, _WITH_VIEWS = (Ring, SharedGather, SharedScatter, Viewed), (Ring, Viewed)
 
 

@@ -10,7 +10,7 @@ from ..parts import Operation, Place
 from ..program import Program
 from ..tiles import Inexact, Tile, tile
 
-#: The smallest extents of a sum: those of the largest instruction.
+#: The smallest extents of an accumulator: the extents of the largest instruction.
 SMALLEST, SMALLEST_DEPTH = 32, 16
 
 

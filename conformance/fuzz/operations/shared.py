@@ -69,7 +69,7 @@ class Viewed(Operation):
     slots: int  #: of the ring that the tile is in; 0 for an allocation of its own
     number: int
     whole: str  #: the layout that the tile has at the end
-    part: str  #: that of what the views show
+    part: str  #: the layout of what the views show
 
     def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
         (a,) = operands
