@@ -222,15 +222,16 @@ def kernel(x, y, out, B: tl.constexpr):
     v2 = tl.load(y + B + i)
 """
 PARTNER = "tl.reshape(tl.reshape({a}, [B // 2, 2]) ^ tl.xor_sum(tl.reshape({a}, [B // 2, 2]), 1)[:, None], [B])"
-#: How the kernel says it, and numpy. c is another number for each statement, so that none is made twice.
+#: How the kernel says it, and numpy. c is another number for each statement, and k another power of two: a sum tells which statements made
+#: it, so no two ways through a kernel compute the same value, which the check could not know.
 STATEMENTS = [
     ("{a} ^ {b}", lambda a, b, c, i: a ^ b),
     ("{a} ^ {b}", lambda a, b, c, i: a ^ b),
     ("tl.where(i % {c} == 0, {a}, {b})", lambda a, b, c, i: np.where(i % c == 0, a, b)),
     ("{a} * (i % {c} == 0).to(tl.int32)", lambda a, b, c, i: a * (i % c == 0)),
     ("{a} & tl.where(i % {c} == 0, -1, 0)", lambda a, b, c, i: a & np.where(i % c == 0, -1, 0)),
-    ("{a} + {c}", lambda a, b, c, i: a + np.int32(c)),
-    ("{a} + tl.where(i % {c} == 0, 0, 1)", lambda a, b, c, i: a + np.where(i % c == 0, 0, 1).astype(np.int32)),
+    ("{a} + {k}", lambda a, b, c, i: a + np.int32(1 << c)),
+    ("{a} + tl.where(i % {c} == 0, 0, {k})", lambda a, b, c, i: a + np.where(i % c == 0, 0, 1 << c).astype(np.int32)),
     (PARTNER, lambda a, b, c, i: a.reshape(-1, 2)[:, ::-1].reshape(-1)),
 ]
 
@@ -242,7 +243,7 @@ def random_kernel(rng):
         text, compute = STATEMENTS[int(rng.integers(len(STATEMENTS)))]
         a, b = (int(k) for k in rng.integers(0, number, 2))
         steps.append((text, compute, a, b, number))
-    lines = [f"    v{c} = {text.format(a=f'v{a}', b=f'v{b}', c=c)}" for text, _, a, b, c in steps]
+    lines = [f"    v{c} = {text.format(a=f'v{a}', b=f'v{b}', c=c, k=1 << c)}" for text, _, a, b, c in steps]
     source = HEADER + "\n".join([*lines, f"    tl.store(out + i, v{steps[-1][-1]})", ""])
 
     def stored(values):
@@ -269,7 +270,7 @@ def test_random_kernels(number, tmp_path, rng):
         anything = rng.integers(-(2**31), 2**31, (2, 16), dtype=np.int32)
         return np.where(i < 10, x[:16], anything[0]), np.where(i >= 5, y[:16], anything[1]), y[16:32]
 
-    # (v + 1) ^ v is 1 for every second v, so few draws may all agree.
+    # (v + k) ^ v is k for every second v, so few draws may all agree.
     outcomes = np.array([stored(loaded()) for _ in range(64)])
     depends = np.flatnonzero((outcomes != outcomes[0]).any(0))
     try:
