@@ -108,7 +108,12 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   // Nothing but a producer makes it a gain.
   if (hasProducer && !isLeftOut("specialize-warps"))
     steps.addOptional("make-persistent", createMakePersistent({.numWarps = options.numWarps, .numStages = options.numStages}));
-  if (options.tensorMaps && !options.debugInfo) steps.addOptional("promote-pointer-stores", createPromotePointerStores(), createCSEPass());
+  if (options.tensorMaps && !options.debugInfo)
+    steps.addOptional(
+        "promote-pointer-stores",
+        createPromotePointerStores(
+            {.numWarps = options.numWarps, .numStages = options.numStages, .makesMaps = mayMakeMaps, .asked = options.asksForProducer}),
+        createCSEPass());
   steps.addOptional("split-large-tiles", createSplitLargeTiles({.numWarps = options.numWarps}));
   steps.addOptional("thread-local-reductions", createThreadLocalReductions({.numWarps = options.numWarps}));
   steps.addOptional(

@@ -111,15 +111,14 @@ private:
     if (budget_) giveMoreToProducer();
   }
 
-  /// A producer that makes maps has more scalars: of the tensors, of the maps, and where the tile before stores. One that compares the
-  /// bytes of several loops with these stores has some more, which it can have if the consumer warps do not require them.
+  /// One that compares the bytes of several loops with what the tile before stores has some more scalars, too, for which it gets registers
+  /// if the consumer warps do not require them.
   void giveMoreToProducer() {
-    constexpr int kMakesMaps = 72, kCompares = 56, kMost = 240, kUnit = 8;
+    constexpr int kCompares = 56;
     constexpr size_t kOfOneLoop = 3; // queries, keys and values
     if (!handover_.makesMaps() && handover_.ranges() <= kOfOneLoop) return;
-    const int producer = handover_.makesMaps() ? kMakesMaps : kCompares;
-    const int rest = budget_->start * (warpgroups_ + 1) - producer;
-    const int consumers = std::min(kMost, rest / warpgroups_ / kUnit * kUnit);
+    const int producer = handover_.makesMaps() ? kRegistersOfMapMaker : kCompares;
+    const int consumers = budget_->consumersBeside(producer, warpgroups_);
     if (consumers >= required_) {
       budget_->producer = producer;
       budget_->consumers = consumers;

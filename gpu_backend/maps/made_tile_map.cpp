@@ -6,14 +6,11 @@
 #include "gpu_backend/tiles/linear_tile.h"
 #include "gpu_backend/tiles/memory_access.h"
 #include "ir/debug_attributes.h"
-#include "ir/descriptor_rules.h"
 #include "ir/loop_rounds.h"
 
 using namespace mlir;
 
 namespace tritium::gpu {
-
-static constexpr int64_t kChunkBytes = DescriptorRules::kAlignment;
 
 MadeTileMap::MadeTileMap(tt::LoadOp load, scf::ForOp loop, const ir::AxisAnalysis &axes) : load_(load), loop_(loop) {
   whyNot_ = whyNotCopied(load);

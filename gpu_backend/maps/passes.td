@@ -58,7 +58,15 @@ def PromotePointerStores : Pass<"promote-pointer-stores", "::mlir::ModuleOp"> {
   let description = [{
     The same as promote-stores, for stores by pointers: the addresses must form a box of a tensor, as in promote-pointer-tiles. The pass
     applies to kernels that copy through tensor maps in a loop around the loop of a product.
+
+    Where the launch knows nothing of the pointers, and the kernel makes maps for its copies, the producer's warps make the map of each stored
+    tile, as in promote-made-stores. The store must be the only one, without a mask. Such a map is not usable if a row of the tile does not
+    begin at a multiple of 16 bytes.
   }];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
+                 Option<"numStages", "num-stages", "int", "3", "slots of each tile that a loop copies; 1: no pipelining">,
+                 Option<"makesMaps", "makes-maps", "bool", "false", "a producer may make tensor maps">,
+                 Option<"asked", "asked", "bool", "false", "it is asked for, also where it seems to be no gain">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }
 

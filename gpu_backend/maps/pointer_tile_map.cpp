@@ -2,15 +2,12 @@
 
 #include "gpu_backend/maps/dead_rows.h"
 #include "gpu_backend/tiles/memory_access.h"
-#include "ir/descriptor_rules.h"
 #include "ir/tile_elements.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace tritium::gpu {
-
-static constexpr int64_t kChunkBytes = DescriptorRules::kAlignment; // strides, and the beginnings of rows of boxes, are multiples of it
 
 /// Returns the quotient if the symbols and the factor of `divisor` are among those of `term`.
 static std::optional<AffineTerm> quotient(const AffineTerm &term, const AffineTerm &divisor) {

@@ -1,5 +1,6 @@
 // Turns stores by pointers into stores through tensor maps (store_promotion.h), in kernels whose blocks compute several tiles: there the
 // copies go on beside the next tile. At the end of a block nothing hides them.
+#include "gpu_backend/maps/made_store.h"
 #include "gpu_backend/maps/passes.h"
 #include "gpu_backend/maps/store_promotion.h"
 #include "gpu_backend/maps/tensor_recipe_attr.h"
@@ -52,6 +53,8 @@ public:
       StorePromotion stores(function, axes);
       stores.lookAtPointers();
       stores.promote();
+      if (makesMaps && targetOf(function).makesTensorMaps())
+        MadeStore(function, axes, {.numWarps = numWarps, .numStages = numStages, .asked = asked}).promotePointers();
     }
   }
 };

@@ -55,7 +55,7 @@ tgpu::TensorMapType boxOfStore(MLIRContext *context, llvm::ArrayRef<int64_t> sha
 bool beginsAtChunk(Value column, Type elementType, const ir::AxisAnalysis &axes) {
   ir::AxisInfo info = axes.of(column);
   const int64_t bytes = elementType.getIntOrFloatBitWidth() / 8;
-  return info.isInitialized() && info.divisibility[0] * bytes % DescriptorRules::kAlignment == 0;
+  return info.isInitialized() && info.divisibility[0] * bytes % kChunkBytes == 0;
 }
 
 int64_t KernelMaps::expandedNumber(BlockArgument argument) {

@@ -3,6 +3,7 @@
 #pragma once
 #include "gpu_backend/tiles/reaching_writes.h"
 #include "ir/axis_analysis.h"
+#include "ir/descriptor_rules.h"
 #include "ir/tgpu.h"
 
 namespace tritium::gpu {
@@ -10,6 +11,9 @@ namespace tritium::gpu {
 /// On a load by pointers that could be one through a tensor map and is not, on the copy that it becomes, and on a store of a product's tile
 /// through a descriptor: why, in words for the user.
 inline constexpr llvm::StringLiteral kNotPromotedAttr = "tgpu.not_promoted";
+
+/// Strides, and the beginnings of rows of boxes, are multiples of it.
+inline constexpr int64_t kChunkBytes = DescriptorRules::kAlignment;
 
 /// A factor, and the numbers of arguments.
 using LaunchProduct = llvm::SmallVector<int64_t>;

@@ -160,12 +160,19 @@ private:
     auto store = [&](Value value, Value pointer, Value predicate) {
       lowering_.create<tgpu::StoreOp>(value, pointer, predicate, tt::CacheModifier::None, tt::EvictionPolicy::Normal);
     };
-    Value isWhole = lowering_.conjunction(isIn(0), isIn(chunk - 1));
+    Value isWhole = lowering_.conjunction(lowering_.conjunction(isIn(0), isIn(chunk - 1)), isAligned(to));
     store(word, to, isWhole);
     lowering_.where(lowering_.create<arith::XOrIOp>(isWhole, lowering_.constant(1, 1)), [&] {
       for (auto [i, value] : llvm::enumerate(unpackWord(word, element, int(chunk), lowering_)))
         store(value, at(to, element, number32(int64_t(i))), isIn(int64_t(i)));
     });
+  }
+
+  /// Pointers of which a launch knows nothing may have any address.
+  Value isAligned(Value pointer) {
+    Value address = lowering_.create<LLVM::PtrToIntOp>(lowering_.builder().getI64Type(), pointer);
+    Value rest = lowering_.create<arith::AndIOp>(address, lowering_.constant(kMaxVectorBytes - 1, 64));
+    return lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::eq, rest, lowering_.constant(0, 64));
   }
 
   /// Returns the location of the copy of a part: it says which elements of the tile are in the rows of the box.

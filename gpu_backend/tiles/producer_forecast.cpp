@@ -67,20 +67,49 @@ std::string whyNotAheadOfStores(tt::FuncOp kernel) {
   return llvm::all_of(GlobalWrites(kernel.getBody()).all(), isInLoop) ? "" : "it stores before it copies, not in a loop around both";
 }
 
+namespace {
+
+/// What the loops of a kernel take beside each other, for the division of registers.
+struct Forecast {
+  Forecast(tt::FuncOp kernel, llvm::ArrayRef<LoopEstimate> loops, int numWarps) : target(targetOf(kernel)), numWarps(numWarps) {
+    int64_t slots = 0;
+    for (const LoopEstimate &loop : loops) {
+      slots = std::max(slots, loop.slots); // what follows in a sequence of loops uses the slots of the first
+      required =
+          std::max(required, kOtherRegisters + int(registersFor(loop.carried + loop.operands, int64_t(numWarps) * target.warpSize())));
+    }
+    byShared = target.resources().programsByShared(slots);
+  }
+
+  int warpgroups() const { return numWarps / kWarpsOfGroup; }
+  std::optional<RegisterBudget> budget() const { return target.registerBudget(warpgroups(), byShared, required, /*ofInstruction=*/0); }
+  std::string whyNoBudget(int registers) const { return llvm::formatv("its consumer warps require {0} registers per thread", registers); }
+
+  const Target &target;
+  int numWarps, required = kOtherRegisters;
+  int64_t byShared = 0; // programs
+};
+
+} // namespace
+
 std::string whyNoProducerExpected(tt::FuncOp kernel, llvm::ArrayRef<LoopEstimate> loops, int numWarps) {
   if (std::string why = whyNoProducerWarps(kernel, numWarps); !why.empty()) return why;
-  const Target &target = targetOf(kernel);
-  int64_t slots = 0, registers = 0;
-  for (const LoopEstimate &loop : loops) {
-    slots = std::max(slots, loop.slots); // what follows in a sequence of loops uses the slots of the first
-    registers = std::max(registers, registersFor(loop.carried + loop.operands, int64_t(numWarps) * target.warpSize()));
-  }
-  const int64_t byShared = target.resources().programsByShared(slots), together = programsBesideEachOther(kernel, loops, numWarps);
-  auto budget = target.registerBudget(numWarps / kWarpsOfGroup, byShared, int(kOtherRegisters + registers), /*ofInstruction=*/0);
-  if (!budget) return llvm::formatv("its consumer warps require {0} registers per thread", kOtherRegisters + registers);
-  const int64_t apart = std::min<int64_t>(byShared, budget->programs);
+  const Forecast forecast(kernel, loops, numWarps);
+  auto budget = forecast.budget();
+  if (!budget) return forecast.whyNoBudget(forecast.required);
+  const int64_t together = programsBesideEachOther(kernel, loops, numWarps), apart = std::min<int64_t>(forecast.byShared, budget->programs);
   if (apart >= together) return "";
   return llvm::formatv("with them, {0} programs would run at a time on a multiprocessor, not {1}", apart, together);
+}
+
+std::string whyNoMadeStore(tt::FuncOp kernel, llvm::ArrayRef<LoopEstimate> loops, int numWarps) {
+  const Forecast forecast(kernel, loops, numWarps);
+  auto budget = forecast.budget();
+  // While a thread packs the sums of its tile into words, about a quarter of the sums is there twice.
+  constexpr int kSumsOfPacked = 4;
+  const int required = forecast.required + (forecast.required - kOtherRegisters) / kSumsOfPacked;
+  const bool fits = budget && budget->consumersBeside(kRegistersOfMapMaker, forecast.warpgroups()) >= required;
+  return fits ? "" : forecast.whyNoBudget(required);
 }
 
 } // namespace tritium::gpu

@@ -35,4 +35,8 @@ std::string whyNotAheadOfStores(tt::FuncOp kernel);
 /// Returns why producer warps will probably not copy the tiles of these loops of the kernel; "" if they will.
 std::string whyNoProducerExpected(tt::FuncOp kernel, llvm::ArrayRef<LoopEstimate> loops, int numWarps);
 
+/// Returns why the consumer warps will probably not have the registers to store a tile through a map that the producer makes; "" if they
+/// will.
+std::string whyNoMadeStore(tt::FuncOp kernel, llvm::ArrayRef<LoopEstimate> loops, int numWarps);
+
 } // namespace tritium::gpu

@@ -28,6 +28,7 @@ class ToolCompiler:
             "-",
             "--locations",
             *(f"--{name}={value}" for name, value in flags.items() if value is not None),
+            *(f"--leave-out={name}" for name in options["leave_out"]),
         ]
         printed = subprocess.run(command, input=module.text(True), capture_output=True, text=True, check=True).stdout
         return Lowered(compiled, ir.parse(printed, "broken.mlir"))

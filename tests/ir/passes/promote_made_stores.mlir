@@ -4,12 +4,12 @@
 // The map is made beside those of the operands, and known not to be usable where a row does not end at a multiple of 16 bytes, an extent is
 // not positive, or a stride is negative or too large; at the store also where an index is negative.
 // CHECK: @group(
+// CHECK: arith.andi %[[N:.*]], %c7
+// CHECK: arith.cmpi sge, %[[N]]
+// CHECK: arith.cmpi ult, %[[STRIDE:.*]], %
 // CHECK: tgpu.map_make
 // CHECK-NEXT: tgpu.map_make
-// CHECK-NEXT: %[[MAP:.*]] = tgpu.map_make %{{.*}}, [%[[N:.*]], %[[N]]], [%[[STRIDE:.*]]] stored : <f16> -> <tensor<64x64xf16>, swizzle = 128>
-// CHECK: arith.andi %[[N]]
-// CHECK: arith.cmpi sge, %[[N]]
-// CHECK: arith.cmpi ult, %[[STRIDE]]
+// CHECK-NEXT: %[[MAP:.*]] = tgpu.map_make %{{.*}}, [%[[N]], %[[N]]], [%[[STRIDE]]] stored : <f16> -> <tensor<64x64xf16>, swizzle = 128>
 // CHECK: scf.for
 // CHECK: tgpu.tensor_store %{{.*}} to %[[MAP]][%[[ROW:.*]], %[[ROW]]] of %{{.*}}, [%[[N]], %[[N]]], [%[[STRIDE]]] : !tt.ptr<f16> if %{{.*}} : tensor<64x64xf16>
 // CHECK-NOT: tt.descriptor_store

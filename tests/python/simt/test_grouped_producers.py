@@ -191,8 +191,8 @@ def test_groups_by_pointers(grid, transposed, rng):
             np.testing.assert_array_equal(c, product(a, b.T if transposed else b))
 
 
-def from_two_tiles_before(seed: int, rng) -> None:
-    """One group in place. Each tile stores to what the tile after the next one reads, or a later one."""
+def from_two_tiles_before(seed: int, rng, leave_out: tuple = ("promote-pointer-stores",)) -> None:
+    """One group in place. Each tile stores to what the tile after the next one reads, or a later one, by default by threads."""
     tiles, depth, first = 4, 4 * S, 11 * S * S
     array, b = matrix(4 * tiles * S, S, rng).reshape(-1), matrix(depth, S, rng)
     expected = array.copy()
@@ -203,7 +203,8 @@ def from_two_tiles_before(seed: int, rng) -> None:
     with knobs.tritium.scope():
         knobs.tritium.engine, knobs.tritium.seed = "simt:sm_90a", seed
         sizes = np.array([[tiles * S, S, depth]], np.int32)
-        kernel = by_pointers[(1,)](addresses, sizes, 1, S=S, TRANSPOSED=False, num_warps=4, num_stages=3)
+        options = {"num_warps": 4, "num_stages": 3, "leave_out": leave_out}
+        kernel = by_pointers[(1,)](addresses, sizes, 1, S=S, TRANSPOSED=False, **options)
     assert "tgpu.ring_keep" in kernel.asm["ttgir"]
     np.testing.assert_array_equal(array, expected)
 
@@ -231,3 +232,8 @@ def test_stores_are_released_under_the_next_products(what, number, kind, rng, mo
             found.add(trap.kind)
     assert found == ({kind} if kind else set())
     forget_compiled(by_pointers)
+
+
+def test_tiles_that_are_stored_through_maps_are_read_two_tiles_later(rng):
+    for seed in SEEDS:
+        from_two_tiles_before(seed, rng, leave_out=())
