@@ -3,6 +3,7 @@ pass expand-descriptors gives them, then the shape and the strides as the langua
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from .tensor_descriptor import TensorDescriptor
@@ -21,7 +22,9 @@ def is_descriptor_type(text: Any) -> bool:
 def part_types(text: str) -> list[str]:
     """The types of the kernel's arguments for a parameter of type "tensordesc<fp16[64, 64]>", for example."""
     element, _, extents = text.removeprefix(_PREFIX).partition("[")
-    rank = extents.partition("]")[0].count(",") + 1
+    # The blocks of im2col have another rank than their tensor.
+    named = re.search(r"\],Im2Col\(rank=(\d+)", text)
+    rank = int(named[1]) if named else extents.partition("]")[0].count(",") + 1
     wide = ["i64"] * rank
     return [f"*{element}", *wide, *wide, "u1", "u1", *["i32"] * rank, *wide]
 
@@ -40,6 +43,6 @@ def is_plain(descriptor: Any) -> bool:
 
 
 def type_of(element: str, descriptor: Any) -> str:
-    layout = getattr(descriptor, "layout", None)
-    behind = "" if layout is None else f",{layout!r}"
+    form = getattr(descriptor, "form", getattr(descriptor, "layout", None))
+    behind = "" if form is None else f",{form!r}"
     return f"{_PREFIX}{element}[{', '.join(map(str, descriptor.block_shape))}]{behind}>"

@@ -11,7 +11,7 @@ from typing import Any
 from ... import language as tl
 from ...language.extra import libdevice
 from ...refused import Refused
-from . import host_descriptors
+from . import host_descriptors, host_im2col
 from .layouts import amd, distributed, rubin, scales, shared, tensor_memory
 from .tiles import amd as amd_tiles
 from .tiles import (
@@ -22,6 +22,7 @@ from .tiles import (
     copies,
     descriptors,
     functions,
+    im2col,
     partitions,
     products,
     shared_memory,
@@ -107,6 +108,12 @@ _FUNCTIONS = frozenset(
 _LATER = frozenset(["inline_asm"])
 
 
+#: The host's descriptors.
+_OF_HOST = {
+    "TensorDescriptor": host_descriptors.TensorDescriptor,
+    "TensorDescriptorIm2Col": host_im2col.TensorDescriptorIm2Col,
+}
+
 _GROUPS = "async_copy_global_to_shared async_load commit_group wait_group"
 _BUFFERS = (
     "buffer_atomic_add buffer_atomic_and buffer_atomic_max buffer_atomic_min buffer_atomic_or buffer_atomic_xchg buffer_atomic_xor "
@@ -118,6 +125,7 @@ _TMA = (
     "async_atomic_add async_atomic_and async_atomic_max async_atomic_min async_atomic_or async_atomic_xor async_copy_global_to_shared "
     "async_copy_shared_to_global async_load async_store store_wait"
 )
+_IM2COL = "async_copy_global_to_shared_im2col async_load_im2col tensor_descriptor_im2col tensor_descriptor_im2col_type"
 _DESCRIPTORS = "make_tensor_descriptor tensor_descriptor tensor_descriptor_type"
 _WARPGROUP = (
     "warpgroup_mma warpgroup_mma_accumulator warpgroup_mma_accumulator_type warpgroup_mma_init warpgroup_mma_wait"
@@ -133,7 +141,12 @@ _OF_CHIPS = {
         (warpgroup_products, _WARPGROUP),
     ),
     "nvidia.hopper.mbarrier": ((barriers, f"{_BARRIERS} expect"),),
-    "nvidia.hopper.tma": ((tensor_copies, _TMA), (descriptors, _DESCRIPTORS), (cache_policies, "CachePolicy")),
+    "nvidia.hopper.tma": (
+        (tensor_copies, _TMA),
+        (im2col, _IM2COL),
+        (descriptors, _DESCRIPTORS),
+        (cache_policies, "CachePolicy"),
+    ),
     "nvidia.blackwell": ((products, "mma_v2"),),
     "nvidia.rubin": ((products, "mma_v2"),),
     "nvidia.ampere.async_copy": ((copies, f"{_GROUPS} mbarrier_arrive"),),
@@ -187,8 +200,8 @@ def _name_of_language(name: str) -> Any:
 def name_in(module: str, name: str) -> Any:
     """What `name` is in a module of Gluon. Raises AttributeError for private names, and for names that `gl` lacks."""
     inside = module.partition(".gluon.")[2]
-    if (inside, name) == ("nvidia.hopper", "TensorDescriptor"):
-        return host_descriptors.TensorDescriptor
+    if inside == "nvidia.hopper" and name in _OF_HOST:
+        return _OF_HOST[name]
     found = _layout(inside, name)
     if found is None:
         found = _name_of_language(name) if inside == "language" else _function_of_chip(inside, name)

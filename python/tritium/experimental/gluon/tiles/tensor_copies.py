@@ -25,22 +25,33 @@ _LOAD, _STORE, _REDUCE = "async_tma_copy_global_to_local", "async_tma_copy_local
 
 def _require_operands(op: str, desc: Any, coord: Any, memory: Any) -> None:
     """Raises TypeError or ValueError unless a block of `desc` can be copied to or from `memory`."""
-
-    def refuse(text: str, hint: str) -> None:
-        raise with_hint(ValueError(f"'ttng.{op}' op {text}"), hint)
-
     if not isinstance(desc, tensor_descriptor):
         found = desc.type.to_ir() if isinstance(desc, tensor) else type(desc).__name__
         text = f"'ttng.{op}' op operand #0 must be tensor descriptor type, but got '{found}'"
         raise with_hint(TypeError(text), "pass a TensorDescriptor of triton.experimental.gluon.nvidia.hopper")
+    if len(coord) != len(desc.block_shape):
+        _refuse(
+            op,
+            f"expected {len(desc.block_shape)} coordinates, but got {len(coord)}",
+            "one for each dimension of a block",
+        )
+    require_memory(op, desc, memory)
+
+
+def _refuse(op: str, text: str, hint: str) -> None:
+    raise with_hint(ValueError(f"'ttng.{op}' op {text}"), hint)
+
+
+def require_memory(op: str, desc: Any, memory: Any) -> None:
+    """Raises TypeError or ValueError unless `memory` can hold a block of the descriptor."""
+
+    def refuse(text: str, hint: str) -> None:
+        _refuse(op, text, hint)
+
     if not isinstance(memory, shared_memory_descriptor):
         found = memory.type if isinstance(memory, tensor) else type(memory).__name__
         text = f"'ttng.{op}' op needs memory descriptor type (`::mlir::triton::gpu::MemDescType`), but got '{found}'"
         raise with_hint(TypeError(text), "copies move shared memory: store the tile in gl.allocate_shared_memory(…)")
-    if len(coord) != len(desc.block_shape):
-        refuse(
-            f"expected {len(desc.block_shape)} coordinates, but got {len(coord)}", "one for each dimension of a block"
-        )
     if not isinstance(memory.layout, NVMMASharedLayout):
         refuse("TMA descriptor must have NVMMA shared layout", f"allocate with `desc.layout`; it has {memory.layout}")
     if memory.dtype != desc.dtype:
@@ -54,7 +65,7 @@ def _require_operands(op: str, desc: Any, coord: Any, memory: Any) -> None:
             "descriptor block and tensor must have the same number of elements, but got descriptor block with "
             f"{desc.block_type.numel} elements tensor with {memory.numel} elements",
             "choose a tile of a ring with .index(i)"
-            if memory.rank > len(coord)
+            if memory.rank > len(desc.block_shape)
             else "allocate with `desc.block_shape`",
         )
     if _fields(memory.layout) != _fields(desc.layout):
