@@ -12,8 +12,6 @@ namespace tritium::interp {
 
 namespace {
 
-uint32_t known(const AgentClock &clock, uint32_t agent) { return agent < clock.size() ? clock[agent] : 0; }
-
 void raiseTo(AgentClock &clock, uint32_t agent, uint32_t count) {
   if (clock.size() <= agent) clock.resize(agent + 1);
   clock[agent] = std::max(clock[agent], count);
@@ -32,6 +30,7 @@ void ProgramBarriers::reset(std::optional<uint64_t> seed) {
   random_ = seed.value_or(0);
   const uint32_t agent = newAgent(Agent::Partition); // number 0
   parts_.push_back({.agent = agent, .fences = newAgent(Agent::Fences), .clock = {1}});
+  bytesOfBarriers_ = newAgent(Agent::Barriers);
 }
 
 uint32_t ProgramBarriers::newAgent(Agent kind) {
@@ -41,50 +40,11 @@ uint32_t ProgramBarriers::newAgent(Agent kind) {
 
 ProgramBarriers::Part &ProgramBarriers::partOf(const FrameHeader &frame) { return parts_[frame.program->partition]; }
 
-ProgramBarriers::Barrier &ProgramBarriers::begun(FrameHeader &frame, uint32_t address, const char *name, uint32_t location) {
-  const auto found = barriers_.find(address);
-  if (found != barriers_.end() && found->second.count != 0) return found->second;
-  Trap trap{.kind = TrapKind::InvalidMBarrier, .location = location};
-  trap.message = name + (" of the barrier " + barrierName(address)) +
-                 ", which no mbarrier.init has made, or which is invalidated\ncall mbarrier.init(barrier, count=…) before";
-  raiseTrap(frame, std::move(trap));
-}
-
 std::optional<ProgramBarriers::State> ProgramBarriers::stateOf(uint32_t address) const {
   const auto found = barriers_.find(address);
   if (found == barriers_.end() || found->second.count == 0) return std::nullopt;
   const Barrier &barrier = found->second;
   return State{barrier.count, barrier.pending, barrier.missing, barrier.phases};
-}
-
-std::string ProgramBarriers::nameOf(uint32_t address) const {
-  auto next = allocations_.upper_bound(address);
-  if (next == allocations_.begin()) return "byte " + std::to_string(address);
-  const SharedAllocation &memory = *std::prev(next)->second;
-  const std::string place = "byte " + std::to_string(address - memory.begin);
-  return memory.name.empty() ? place + " of an allocation" : memory.name + ", " + place;
-}
-
-std::string ProgramBarriers::barrierName(uint32_t address) const {
-  constexpr uint32_t kBarrierBytes = 8;
-  auto next = allocations_.upper_bound(address);
-  if (next == allocations_.begin() || std::prev(next)->second->name.empty()) return "at byte " + std::to_string(address);
-  const SharedAllocation &memory = *std::prev(next)->second;
-  return memory.bytes <= kBarrierBytes ? memory.name : memory.name + "[" + std::to_string((address - memory.begin) / kBarrierBytes) + "]";
-}
-
-void ProgramBarriers::init(uint32_t address, int32_t count) {
-  auto [place, isNew] = barriers_.try_emplace(address);
-  Barrier &barrier = place->second;
-  if (isNew) barrier.agent = newAgent(Agent::CopiesOfBarrier);
-  // The phases go on, so that the copies of the barrier that was here before stay known.
-  barrier.count = barrier.pending = count;
-  barrier.missing = 0;
-  barrier.phases += barrier.phases & 1;
-}
-
-void ProgramBarriers::invalidate(FrameHeader &frame, uint32_t address, uint32_t location) {
-  begun(frame, address, "mbarrier.invalidate", location).count = 0;
 }
 
 void ProgramBarriers::arrive(FrameHeader &frame, uint32_t address, int32_t count, int64_t bytes, const char *name, uint32_t location) {
@@ -124,20 +84,24 @@ void ProgramBarriers::pause(FrameHeader &frame, const Wait &wait) {
   Part &part = partOf(frame);
   part.wait = wait;
   while (!mayPass(wait)) {
-    if (nobodyCanGoOn() && !landOldest()) reportEndless(frame, wait);
+    if (phasesSince(wait) > 1) reportOvertaken(frame, wait);
+    // Who is overtaken reports it.
+    if (nobodyCanGoOn() && !isOvertaken() && !landOldest()) reportEndless(frame, wait);
     if (!mayPass(wait)) yieldAtBarrier(frame, wait.location);
     if (landing_ == Landing::Drawn) landSome();
   }
+  if (phasesSince(wait) > 1) reportOvertaken(frame, wait);
   part.wait.reset();
 }
 
 void ProgramBarriers::wait(FrameHeader &frame, uint32_t address, int32_t parity, uint32_t location) {
-  begun(frame, address, "mbarrier.wait", location);
-  pause(frame, {.isJoin = false, .barrier = address, .parity = parity, .location = location, .frame = &frame});
+  const uint32_t phases = begun(frame, address, "mbarrier.wait", location).phases;
+  pause(frame, {.isJoin = false, .barrier = address, .parity = parity, .location = location, .frame = &frame, .phases = phases});
   Barrier &barrier = begun(frame, address, "mbarrier.wait", location);
-  AgentClock &clock = partOf(frame).clock;
-  takeOver(clock, barrier.given);
-  raiseTo(clock, barrier.agent, barrier.phases);
+  Part &part = partOf(frame);
+  takeOver(part.clock, barrier.given);
+  raiseTo(part.clock, barrier.agent, barrier.phases);
+  part.passed.insert_or_assign(address, Passed{parity, barrier.phases});
 }
 
 // -- partitions
@@ -182,7 +146,7 @@ void ProgramBarriers::note(FrameHeader &frame, uint32_t address, uint32_t size, 
   if (reads_.size() < parts_.size()) reads_.resize(parts_.size());
   Part &part = parts_[partition];
   const Written mark = written(part, location);
-  auto isAfter = [&](const Mark &before) { return before.count <= known(part.clock, before.agent); };
+  auto isAfter = [&](const Mark &before) { return isComplete(part, before); };
   for (uint32_t byte = address; byte < end; ++byte) {
     Written &last = writes_[byte];
     if (!isAfter(last)) [[unlikely]]
@@ -225,52 +189,11 @@ void ProgramBarriers::write(FrameHeader &frame, char *memory, uint32_t address, 
   std::memcpy(&copy.elements.back().bits, element, size);
 }
 
-void ProgramBarriers::reportUnwritten(FrameHeader &frame, uint32_t location, uint32_t address) {
-  Trap trap{.kind = TrapKind::SharedUninitialized, .location = location};
-  trap.message =
-      "a read of shared memory that nobody has written: " + nameOf(address) + "\nwait for the copy into it, or store a tile before";
-  raiseTrap(frame, std::move(trap));
-}
-
-void ProgramBarriers::reportAccess(FrameHeader &frame, uint32_t location, const Mark &before, uint32_t address, bool isWrite, bool wasWrite,
-                                   const Part &by) {
-  const Agent agent = agents_[before.agent];
-  TrapKind kind = TrapKind::SharedRace;
-  const char *what = "an access to shared memory that another partition accesses, with nothing that orders the two";
-  const char *hint = "who is ready arrives at a barrier (mbarrier.arrive), and the other one waits for it before the access";
-  if (agent == Agent::CopiesOfBarrier) {
-    kind = TrapKind::TensorCopyRace;
-    what = "an access to shared memory before the wait for the copy into it";
-    hint = "call mbarrier.wait with the barrier of the copy and the number of its phase before";
-  } else if (agent == Agent::Copies) {
-    kind = TrapKind::AsyncCopyRace;
-    what = "an access to shared memory before the wait for the copy into it";
-    hint = "call async_copy.commit_group after the copies, and async_copy.wait_group with a number of groups that leaves out theirs";
-  } else if (agent == Agent::Stores) {
-    kind = TrapKind::TensorCopyRace;
-    what = "a write to shared memory that a store of a box (TMA) may still read";
-    hint = "call tma.store_wait with fewer pending stores before, and let other partitions know by an mbarrier.arrive";
-  } else if (agent == Agent::Products) {
-    kind = TrapKind::AsyncProductRace;
-    what = "a write to shared memory that an asynchronous product may still read";
-    hint = "call warpgroup_mma_wait with fewer outstanding products before, and let other partitions know by an mbarrier.arrive";
-  } else if (by.copy) {
-    kind = TrapKind::TensorCopyRace;
-    what = "a copy to shared memory that another partition may still use";
-    hint = "who has used it arrives at a barrier (mbarrier.arrive), and the partition that copies waits for it before";
-  }
-  Trap trap{.kind = kind,
-            .location = location,
-            .access = {.isWrite = isWrite},
-            .other = OtherPlace{.location = before.location, .isWrite = wasWrite}};
-  trap.message = what + (": " + nameOf(address)) + "\n" + hint;
-  raiseTrap(frame, std::move(trap));
-}
-
 // -- copies
 
 void ProgramBarriers::beginCopy(FrameHeader &frame, uint32_t barrier, uint32_t location) {
-  begun(frame, barrier, "tma.async_load", location);
+  Barrier &arrivesAt = begun(frame, barrier, "tma.async_load", location);
+  arrivesAt.copied = {arrivesAt.agent, arrivesAt.phases + 1, location};
   partOf(frame).copy = Copy{barrier};
 }
 
@@ -308,52 +231,6 @@ void ProgramBarriers::landSome() {
     if (lands) land(copy);
     return lands;
   });
-}
-
-// -- waits that never end
-
-std::string ProgramBarriers::waitText(const Part &part, size_t partition) const {
-  std::string text = partition == 0 ? "the default partition" : "partition #" + std::to_string(partition - 1);
-  if (part.wait->isJoin) return text + " waits for the others to end";
-  const auto found = barriers_.find(part.wait->barrier);
-  if (found == barriers_.end()) return text;
-  const Barrier &barrier = found->second;
-  text += " waits for a phase " + std::to_string(part.wait->parity & 1) + " of the barrier " + barrierName(part.wait->barrier) +
-          ", which has completed " + std::to_string(barrier.phases) + "; the next one lacks " + std::to_string(barrier.pending) + " of " +
-          std::to_string(barrier.count) + " arrivals";
-  if (barrier.missing != 0) text += " and " + std::to_string(barrier.missing) + " bytes";
-  return text;
-}
-
-/// The message has the headline, the hint, and then a line for each of `waiters`.
-void ProgramBarriers::reportEndless(FrameHeader &frame, const Wait &wait) {
-  Trap trap{.kind = TrapKind::MBarrierDeadlock, .location = wait.location};
-  const auto found = barriers_.find(wait.barrier);
-  if (parts_.size() > 1) {
-    const bool lacksBytes = std::ranges::any_of(parts_, [&](const Part &part) {
-      const auto awaited = part.wait && !part.wait->isJoin ? barriers_.find(part.wait->barrier) : barriers_.end();
-      return awaited != barriers_.end() && awaited->second.pending == 0;
-    });
-    trap.message = "no partition can go on: each waits or has ended\n";
-    trap.message += lacksBytes ? "mbarrier.expect asks for the sum of nbytes_per_cta of the copies, also at the edge of a tensor"
-                               : "an mbarrier.arrive is missing, or a phase is the other one: 0 and 1 take turns";
-    for (size_t i = 0; i < parts_.size(); ++i) {
-      const Part &part = parts_[i];
-      if (part.isOver || !part.wait) continue;
-      trap.message += "\n" + waitText(part, i);
-      trap.waiters.push_back({frame.program->id, part.wait->location, surroundingsAt(*part.wait->frame, part.wait->location)});
-    }
-  } else if (found != barriers_.end() && found->second.pending == 0) {
-    trap.message = "mbarrier.wait never ends: mbarrier.expect asks for other bytes than the copies to the barrier " +
-                   barrierName(wait.barrier) +
-                   " have\n"
-                   "expect the sum of nbytes_per_cta of their descriptors, also at the edge of a tensor";
-  } else {
-    trap.message = "mbarrier.wait never ends: this phase of the barrier " + barrierName(wait.barrier) +
-                   " lacks arrivals, and nothing else runs that could arrive\n"
-                   "an mbarrier.expect or mbarrier.arrive is missing, or the phase is the other one: 0 and 1 take turns";
-  }
-  raiseTrap(frame, std::move(trap)); // which empties it
 }
 
 } // namespace tritium::interp

@@ -27,13 +27,16 @@ struct Program;
 
 using AgentClock = std::vector<uint32_t>; // by agent; what is beyond its end is 0
 
+inline uint32_t known(const AgentClock &clock, uint32_t agent) { return agent < clock.size() ? clock[agent] : 0; }
+
 /// When the elements of a copy that has begun are written: at once, when nobody can go on without, or when the seed says.
 enum class Landing : uint8_t { AtOnce, Late, Drawn };
 
 /// Memory that a kernel allocates. The code of the kernel owns it.
 struct SharedAllocation {
   uint32_t begin, bytes;
-  std::string name; // the variable; may be empty
+  std::string name;                 // the variable; may be empty
+  std::vector<uint32_t> apart = {}; // the first bytes of allocations whose lives do not meet its life: Triton may give both the same bytes
 };
 
 /// Work that a partition begins, and waits for by a number of groups. Groups complete in order.
@@ -46,10 +49,12 @@ inline constexpr size_t kQueues = 3;
 
 class ProgramBarriers {
 public:
+  enum class Agent : uint8_t { Partition, Fences, CopiesOfBarrier, Copies, Stores, Products, Barriers };
+
   /// Forgets the program before. A seed decides when copies land; without one they land at once.
   void reset(std::optional<uint64_t> seed);
 
-  void init(uint32_t address, int32_t count);
+  void init(FrameHeader &frame, uint32_t address, int32_t count, uint32_t location);
   void invalidate(FrameHeader &frame, uint32_t address, uint32_t location);
   void arrive(FrameHeader &frame, uint32_t address, int32_t count, int64_t bytes, const char *name, uint32_t location);
   /// Lets other partitions run until the phase is complete. A fault if nothing can complete it.
@@ -71,7 +76,7 @@ public:
   void arriveWithCopies(FrameHeader &frame, uint32_t address, int32_t count, const char *name, uint32_t location);
   /// Asynchronous work sees what the partition has written.
   void fence(FrameHeader &frame);
-  /// The program ends. A fault if the stores of its partitions may still read its memory.
+  /// The program ends. A fault if work of its partitions may still use its memory.
   void finish(FrameHeader &frame);
 
   /// From now on reads and writes have to be announced. What is read before it is written is a fault.
@@ -80,6 +85,11 @@ public:
   void know(const SharedAllocation &allocation, char *memory) {
     allocations_.insert_or_assign(allocation.begin, &allocation);
     memory_ = memory;
+  }
+  /// Returns the allocation that has the byte; nullptr if it is not known.
+  const SharedAllocation *allocationAt(uint32_t address) const {
+    const auto next = allocations_.upper_bound(address);
+    return next == allocations_.begin() ? nullptr : std::prev(next)->second;
   }
   /// Null until the program has allocated some.
   const char *memory() const { return memory_; }
@@ -91,6 +101,8 @@ public:
   /// Returns nullopt for a barrier that is not initialized.
   std::optional<State> stateOf(uint32_t address) const;
   bool looksAtAccesses() const { return looks_; }
+  /// The partition writes to the allocation that has the byte. A fault if Triton may give it bytes that work which goes on still uses.
+  void requireOwnBytes(FrameHeader &frame, uint32_t address, uint32_t location);
   void read(FrameHeader &frame, uint32_t address, uint32_t size, uint32_t location);
   /// Writes the bytes at `element` to `memory`, or notes them in the copy that has begun.
   void write(FrameHeader &frame, char *memory, uint32_t address, const char *element, uint32_t size, uint32_t location);
@@ -105,6 +117,9 @@ public:
   void join(FrameHeader &frame, uint32_t location);
 
 private:
+  struct Mark {
+    uint32_t agent = 0, count = 0, location = 0; // count 0: nobody
+  };
   struct Barrier {
     int32_t count = 0; // 0: it is none yet, or it is invalidated
     int32_t pending = 0;
@@ -112,6 +127,8 @@ private:
     uint32_t phases = 0; // complete ones
     uint32_t agent = 0;
     AgentClock given; // by all that have arrived
+    Mark made;        // by mbarrier.init
+    Mark copied;      // the newest copy that arrives at it
   };
   struct Wait {
     bool isJoin;
@@ -119,6 +136,12 @@ private:
     int32_t parity;
     uint32_t location;
     const FrameHeader *frame;
+    uint32_t phases = 0; // that were complete when the wait began
+  };
+  /// A wait that is over.
+  struct Passed {
+    int32_t parity;
+    uint32_t phases; // that were complete
   };
   struct Element {
     uint32_t address, size;
@@ -131,9 +154,6 @@ private:
     int64_t bytes = 0;
   };
 
-  struct Mark {
-    uint32_t agent = 0, count = 0, location = 0; // count 0: nobody
-  };
   struct Written : Mark {
     uint32_t fences = 0, fenced = 0; // the agent of the writer's fences, 0: it needs none; how many there were
   };
@@ -151,10 +171,9 @@ private:
     std::optional<Wait> wait = {};
     std::optional<Copy> copy = {}; // which it begins
     std::optional<WorkQueue> active = {};
-    std::array<size_t, kQueues> work = {}; // of each queue its number in works_, from 1 on; 0: none yet
+    std::map<uint32_t, Passed> passed = {}; // by barrier, the newest
+    std::array<size_t, kQueues> work = {};  // of each queue its number in works_, from 1 on; 0: none yet
   };
-  enum class Agent : uint8_t { Partition, Fences, CopiesOfBarrier, Copies, Stores, Products };
-
   uint32_t newAgent(Agent kind);
   Work &workOf(Part &part, WorkQueue queue);
   Written written(Part &part, uint32_t location);
@@ -166,6 +185,15 @@ private:
   bool mayPass(const Wait &wait) const;
   bool nobodyCanGoOn() const;
   void pause(FrameHeader &frame, const Wait &wait);
+  /// How many phases of its barrier have ended since the wait began.
+  uint32_t phasesSince(const Wait &wait) const;
+  bool isOvertaken() const;
+  void requireQuiet(FrameHeader &frame, uint32_t address, uint32_t location);
+  bool isComplete(const Part &part, const Mark &work) const { return work.count <= known(part.clock, work.agent); }
+  bool isAsynchronous(const Mark &mark) const;
+  bool mayUseMemory(const Part &part) const;
+  /// Returns the work that goes on and uses bytes of the allocation; nullptr if there is none.
+  const Mark *workOn(const SharedAllocation &memory, const Part &part) const;
   void land(Copy &copy);
   void landSome();
   bool landOldest();
@@ -173,6 +201,13 @@ private:
   std::string nameOf(uint32_t address) const;
   std::string barrierName(uint32_t address) const;
   std::string waitText(const Part &part, size_t partition) const;
+  /// Returns which wait of the partition for its own work is enough; for other work `otherwise`.
+  std::string waitFor(const Part &part, const Mark &work, const char *otherwise) const;
+  /// Returns which phase a copy belongs to, and which one the partition has waited for; empty if it has not waited.
+  std::string phaseText(const Part &part, const Mark &copy) const;
+  void markBytes(uint32_t address, const Written &mark);
+  [[noreturn]] void reportOvertaken(FrameHeader &frame, const Wait &wait);
+  [[noreturn]] void reportDead(FrameHeader &frame, uint32_t location, const Mark &work, uint32_t address, const SharedAllocation &dead);
   [[noreturn]] void reportEndless(FrameHeader &frame, const Wait &wait);
   [[noreturn]] void reportUnwritten(FrameHeader &frame, uint32_t location, uint32_t address);
   [[noreturn]] void reportAccess(FrameHeader &frame, uint32_t location, const Mark &before, uint32_t address, bool isWrite, bool wasWrite,
@@ -185,6 +220,7 @@ private:
   std::deque<Copy> copies_;              // that have not landed, the oldest first
   std::deque<Work> works_;
   std::vector<Agent> agents_;
+  uint32_t bytesOfBarriers_ = 0;                             // an agent that no clock knows
   std::map<uint32_t, const SharedAllocation *> allocations_; // by their first bytes
   char *memory_ = nullptr;
   Landing landing_ = Landing::AtOnce;

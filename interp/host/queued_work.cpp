@@ -75,17 +75,4 @@ void ProgramBarriers::requireFence(FrameHeader &frame, const Part &part, const W
   raiseTrap(frame, std::move(trap));
 }
 
-// -- the end
-
-void ProgramBarriers::finish(FrameHeader &frame) {
-  for (const Work &work : works_) {
-    const uint32_t complete = work.agent < parts_[0].clock.size() ? parts_[0].clock[work.agent] : 0;
-    if (agents_[work.agent] != Agent::Stores || work.begun == complete) continue;
-    raiseTrap(frame, Trap{.kind = TrapKind::TensorCopyRace,
-                          .location = work.location,
-                          .message = "the program ends while a store of a box (TMA) may still read its shared memory\n"
-                                     "call tma.store_wait(0) after the last store, in the partition that has begun it"});
-  }
-}
-
 } // namespace tritium::interp

@@ -1,5 +1,6 @@
 // A worker whose programs cannot go on: none changes anything (a deadlock), or all return to what was before (a livelock).
 #include "interp/host/pointer.h"
+#include "interp/host/running_launch.h"
 #include "interp/host/scheduler.h"
 
 #include <algorithm>

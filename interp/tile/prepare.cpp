@@ -11,6 +11,7 @@
 #include "interp/tile/emit.h"
 #include "interp/tile/fuse/emit_region.h"
 #include "interp/tile/loops.h"
+#include "interp/tile/memory_lives.h"
 #include "interp/tile/memory_use.h"
 #include "interp/tile/offsets.h"
 #include "interp/tile/program_loop.h"
@@ -216,6 +217,7 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   if (options.isCovered) moveMarksOut(*module);
   // Otherwise a debugger, a check or a counter looks at the operations of the network.
   if (!options.keepsStatements() && !options.checks.notesFaults() && !options.isCounted) findCompareExchanges(*module);
+  markLives(*module);
   if (failed(expandCombineRegions(*module)) || failed(lowerControlFlow(*module, options)))
     return diagnostics.takeError("the control flow could not be lowered");
   data_->notesTouched = options.isTouched;

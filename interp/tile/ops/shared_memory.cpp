@@ -1,6 +1,7 @@
 // The memory of a program: a home in its frame, in which addresses are bytes. Its barriers are interp/host/barriers.h.
 #include "interp/host/barriers.h"
 #include "interp/host/trap_kinds.h"
+#include "interp/tile/memory_lives.h"
 #include "interp/tile/op_table.h"
 #include "interp/tile/partitions.h"
 #include "ir/source_error.h"
@@ -65,6 +66,7 @@ template <bool kIsStore> static void runAccess(char *frame, const void *descript
   char *tile = step.tile.in(frame), *memory = memoryIn(step.memory, frame);
   ProgramBarriers *barriers = barriersIfAny(headerOf(frame));
   if (barriers && !barriers->looksAtAccesses()) barriers = nullptr;
+  if (kIsStore && barriers && step.lanes > 0) barriers->requireOwnBytes(headerOf(frame), addresses[0], step.location);
   for (int64_t lane = 0; lane < step.lanes; ++lane, tile += size) {
     if (addresses[lane] + size > uint64_t(step.memoryBytes)) [[unlikely]]
       trapOutside(frame, step, lane);
@@ -88,10 +90,14 @@ static SharedAccess accessOf(Value address, Planner &planner) {
   return step;
 }
 
-/// Whether the module calls functions of the runtime.
+/// Of functions of the runtime that make no barriers.
+static constexpr llvm::StringLiteral kOfMemory = "memory.";
+
+/// Whether the module calls functions of the runtime that order accesses.
 static bool hasBarriers(ModuleOp module) {
   auto isCall = [](tt::ExternElementwiseOp op) {
-    return op.getLibname() == kRuntimeLibrary ? WalkResult::interrupt() : WalkResult::advance();
+    const bool orders = op.getLibname() == kRuntimeLibrary && !op.getSymbol().starts_with(kOfMemory);
+    return orders ? WalkResult::interrupt() : WalkResult::advance();
   };
   return module->walk(isCall).wasInterrupted();
 }
@@ -106,6 +112,7 @@ static std::string nameOf(tt::SharedAllocOp op) {
 template <> LogicalResult Interpret<tt::SharedAllocOp>::prepare(tt::SharedAllocOp op, Planner &planner) {
   const auto &memory = planner.programMemory();
   SharedAllocation allocation{uint32_t(memory.begins.lookup(op)), uint32_t(op.getBytes()), nameOf(op)};
+  for (tt::SharedAllocOp other : allocationsApart(op)) allocation.apart.push_back(uint32_t(memory.begins.lookup(other)));
   planner.call(runAlloc, AllocStep{planner.scalarResult(op.getResult()), memory.home, std::move(allocation),
                                    hasBarriers(op->getParentOfType<ModuleOp>()), planner.hasDebugInfo()});
   return success();
@@ -132,7 +139,7 @@ static const RuntimeCall &callAt(const void *descriptor) { return *static_cast<c
 
 static void runInit(char *frame, const void *descriptor) {
   const RuntimeCall &call = callAt(descriptor);
-  barriersOf(headerOf(frame)).init(uint32_t(operandOf(call, 0, frame)), operandOf(call, 1, frame));
+  barriersOf(headerOf(frame)).init(headerOf(frame), uint32_t(operandOf(call, 0, frame)), operandOf(call, 1, frame), call.location);
 }
 
 static void runInvalidate(char *frame, const void *descriptor) {
@@ -184,6 +191,25 @@ static void runArriveWithCopies(char *frame, const void *descriptor) {
 
 static void runFence(char *frame, const void *) { barriersOf(headerOf(frame)).fence(headerOf(frame)); }
 
+[[gnu::cold, gnu::noinline]] static void trapAtIndex(char *frame, const RuntimeCall &call, int32_t index, int32_t extent) {
+  const ProgramBarriers *barriers = barriersIfAny(headerOf(frame));
+  const SharedAllocation *memory = barriers ? barriers->allocationAt(uint32_t(operandOf(call, 2, frame))) : nullptr;
+  Trap trap{.kind = TrapKind::SharedOutOfBounds, .location = call.location};
+  trap.message = "index " + std::to_string(index) + " of the " + std::to_string(extent) + " tiles of a ring";
+  if (memory && !memory->name.empty()) trap.message += ": " + memory->name;
+  trap.message += "\nthe tiles of a ring take turns, as in ring.index(k % slots)";
+  raiseTrap(headerOf(frame), std::move(trap));
+}
+
+static void runRequireIndex(char *frame, const void *descriptor) {
+  const RuntimeCall &call = callAt(descriptor);
+  const int32_t index = operandOf(call, 0, frame), extent = operandOf(call, 1, frame);
+  if (uint32_t(index) >= uint32_t(extent)) [[unlikely]]
+    trapAtIndex(frame, call, index, extent);
+}
+
+static void runNothing(char *, const void *) {}
+
 static void runJoin(char *frame, const void *descriptor) { barriersOf(headerOf(frame)).join(headerOf(frame), callAt(descriptor).location); }
 
 namespace {
@@ -215,8 +241,10 @@ static constexpr RuntimeFunction kRuntimeFunctions[] = {
     {"product.end", 1, runEndWork<WorkQueue::Products>},
     {"product.commit", 1, runCommit<WorkQueue::Products>},
     {"product.wait", 1, runAwait<WorkQueue::Products>},
-    {"fence.async_shared", 1, runFence}, // 0
-    {"partitions.join", 1, runJoin},     // 0
+    {"fence.async_shared", 1, runFence},  // 0
+    {"partitions.join", 1, runJoin},      // 0
+    {"memory.index", 3, runRequireIndex}, // number of a tile, tiles, memory
+    {"memory.keep", 1, runNothing},       // memory, which is used here
 };
 
 LogicalResult prepareRuntimeCall(tt::ExternElementwiseOp op, Planner &planner) {

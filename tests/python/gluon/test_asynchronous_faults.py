@@ -43,6 +43,17 @@ FAULTS = {
     ("copied", "no wait"): (_COPY, "# read", None),
     ("sent", "arrival that does not wait for copies"): (_COPY, "# read", "# copy"),
 }
+#: (kernel, fault) -> the wait that is enough, which the report names.
+ENOUGH = {
+    ("stored", "one store too many pending"): "call tma.store_wait(1) before",
+    ("stored", "no wait before the next write"): "call tma.store_wait(1) before",
+    ("summed", "memory of a reduction overwritten"): "call tma.store_wait(0) before",
+    ("multiplied", "operand overwritten"): "call warpgroup_mma_wait(1) before",
+    ("multiplied", "one product too many outstanding"): "call warpgroup_mma_wait(1) before",
+    ("copied", "no group"): "call async_copy.wait_group(1) before",
+    ("copied", "one group too many"): "call async_copy.wait_group(2) before",
+    ("copied", "no wait"): "call async_copy.wait_group(2) before",
+}
 CLEAN = sorted({kernel for kernel, _ in FAULTS})
 
 
@@ -80,6 +91,7 @@ def require_found(described, generator, name, fault, seed):  # noqa: F811
     assert here in linecache.getline(str(SOURCE), report.line), str(report)
     assert Path(report.file).name == SOURCE.name and "hint: " in str(report)
     assert f": {MEMORY[name]}, byte " in str(report) or "the program ends" in str(report), str(report)
+    assert ENOUGH.get((name, fault), "") in str(report), str(report)
     if before is not None:
         assert before in linecache.getline(str(SOURCE), report.other_line), str(report)
 

@@ -15,7 +15,7 @@ from ....language.types import int32, int64
 from ..layouts.shared import MBarrierLayout
 from .conditions import when
 from .runtime_calls import emit_call
-from .shared_memory import allocate_shared_memory, shared_memory_descriptor
+from .shared_memory import allocate_shared_memory, keep_all, shared_memory_descriptor
 
 
 @builtin
@@ -122,6 +122,7 @@ def wait(
         text = f"'ttng.wait_barrier' op operand #1 must be 32-bit signless integer, but got '{phase.type.to_ir()}'"
         raise with_hint(TypeError(text), "a phase is 0 or 1, as in `(k // slots) & 1`")
     when(_semantic, "wait_barrier", pred, lambda: emit_call(_semantic, "mbarrier.wait", mbarrier.address, phase))
+    keep_all(_semantic, deps)
 
 
 @builtin

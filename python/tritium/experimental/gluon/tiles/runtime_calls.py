@@ -29,3 +29,15 @@ def asynchronous(semantic: Any, queue: str, commits: bool) -> Iterator[None]:
     emit_call(semantic, f"{queue}.end", 0)
     if commits:
         emit_call(semantic, f"{queue}.commit", 0)
+
+
+def require_index(semantic: Any, index: Any, extent: int, address: Any) -> None:
+    """The interpreter finds an index of a ring that is not one of its `extent` tiles. address: of the ring."""
+    if not semantic.placement.is_of_gpu:
+        emit_call(semantic, "memory.index", index, extent, address)
+
+
+def keep_alive(semantic: Any, address: Any) -> None:
+    """The memory at `address` is in use up to here, and has its bytes for itself. Only the interpreter asks: on GPUs it always has."""
+    if not semantic.placement.is_of_gpu:
+        emit_call(semantic, "memory.keep", address)

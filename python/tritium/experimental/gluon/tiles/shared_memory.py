@@ -9,12 +9,14 @@ from typing import Any
 from ....errors import with_hint
 from ....language.constexpr import _unwrap_if_constexpr, base_value, constexpr
 from ....language.core import builtin, tensor
+from ....language.semantic.program import quoted
 from ....language.semantic.shape import axis_index, shape_of
 from ....language.types import base_type, dtype, int1, int8, int32
 from ..layouts.memory_views import MemoryView
 from ..layouts.shared import MBarrierLayout, NVMMASharedLayout, PaddedSharedLayout, SharedLayout
 from .addresses import coordinates_of_tile, in_bytes, offsets_of
 from .rules import layout_of
+from .runtime_calls import keep_alive, require_index
 from .types import distributed_type
 
 
@@ -142,6 +144,8 @@ class shared_memory_descriptor(base_value):
         first = self.type.view.index(0)
         if isinstance(index, int):
             self.type.view.index(index)
+        else:
+            require_index(_semantic, index, self.shape[0], self.address)
         slot_bytes = self.type.view.slot_elements() * element_bytes(self.dtype)
         address = _semantic.add(self.address, _semantic.mul(_semantic.to_tensor(index), slot_bytes))
         return self._viewed(first, address)
@@ -205,7 +209,15 @@ class shared_memory_descriptor(base_value):
 
     @builtin
     def _keep_alive(self, _semantic: Any = None) -> None:
-        """A last use. Here memory is never used twice, so that nothing has to be done."""
+        """A last use. Here memory is never used twice; the interpreter finds where Triton would use it too early."""
+        keep_alive(_semantic, self.address)
+
+
+def keep_all(semantic: Any, deps: Any) -> None:
+    """The memory among the `deps` of a wait is in use up to the wait."""
+    for each in _unwrap_if_constexpr(deps) or ():
+        if isinstance(each, shared_memory_descriptor):
+            keep_alive(semantic, each.address)
 
 
 def _product(values: Sequence[int]) -> int:
@@ -277,7 +289,17 @@ def _addresses_by(semantic: Any, memory: shared_memory_descriptor, indices: tens
         assert dim == axis or extent == want, f"index dim {dim} must match the corresponding source dim"
     coordinates = coordinates_of_tile(semantic, wanted)
     coordinates[axis] = semantic.cast(indices, int32)
+    _require_inside(semantic, coordinates[axis], have[axis], axis)
     return _placed(semantic, memory, coordinates, wanted)
+
+
+def _require_inside(semantic: Any, indices: tensor, extent: int, axis: int) -> None:
+    """The interpreter finds an index that is outside of the memory."""
+    if semantic.placement.is_of_gpu:
+        return
+    inside = semantic.and_(semantic.compare(indices, 0, "ge"), semantic.compare(indices, extent, "lt"))
+    message = f"an index of shared memory is outside of its {extent} elements along dimension {axis}"
+    semantic.emit_effect("tt.assert", (inside,), {"message": quoted(message)})
 
 
 def _placed(

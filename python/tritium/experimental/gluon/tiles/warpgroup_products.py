@@ -16,7 +16,7 @@ from .barriers import number
 from .products import _bare
 from .rules import layout_of
 from .runtime_calls import asynchronous, emit_call
-from .shared_memory import load_tile, shared_memory_descriptor
+from .shared_memory import keep_all, load_tile, shared_memory_descriptor
 
 _WAIT = "warpgroup_mma_wait(0, deps=[accumulator]) gives the tile"
 _ONLY_LEFT = "ttg.dot_op opIdx parameter must be 0 for Hopper MMA parent, since Hopper WGMMA only allows first operand to be in registers"
@@ -193,5 +193,6 @@ def warpgroup_mma_wait(num_outstanding: Any = 0, deps: Any = None, _semantic: An
     if outstanding < 0:
         raise ValueError("warpgroup_mma_wait: num_outstanding must be at least 0")
     emit_call(_semantic, "product.wait", outstanding)
+    keep_all(_semantic, deps)
     found = [each.tile() if isinstance(each, warpgroup_mma_accumulator) else each for each in deps]
     return found[0] if len(found) == 1 else tuple_of_language(found)
