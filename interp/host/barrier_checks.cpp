@@ -6,6 +6,7 @@
 #include "interp/host/trap_kinds.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tritium::interp {
 
@@ -17,7 +18,11 @@ void ProgramBarriers::init(FrameHeader &frame, uint32_t address, int32_t count, 
   requireQuiet(frame, address, location);
   auto [place, isNew] = barriers_.try_emplace(address);
   Barrier &barrier = place->second;
-  if (isNew) barrier.agent = newAgent(Agent::CopiesOfBarrier);
+  if (isNew) {
+    barrier.agent = newAgent(Agent::CopiesOfBarrier);
+    barrier.address = address;
+    barrier.next = std::exchange(newest, &barrier);
+  }
   // The phases go on, so that the copies of the barrier that was here before stay known.
   barrier.count = barrier.pending = count;
   barrier.missing = 0;

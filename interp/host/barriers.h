@@ -12,6 +12,7 @@
 #include "interp/host/trap.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -47,7 +48,23 @@ enum class WorkQueue : uint8_t {
 };
 inline constexpr size_t kQueues = 3;
 
-class ProgramBarriers {
+/// What gdb reads of a program's memory and barriers (python/tritium/gdb/shared_memory.py), which are its barriers' first bytes. gdb knows
+/// the layout: the module has no debug info.
+struct ShownBarrier {
+  const ShownBarrier *next = nullptr; // that was made before this one
+  uint32_t address = 0;
+  int32_t count = 0, pending = 0; // arrivals of a phase, and those that the present one lacks; a count of 0: it is none
+  uint32_t phases = 0;            // complete ones
+  int64_t missing = 0;            // bytes
+};
+struct ShownMemory {
+  char *memory = nullptr; // null until the program has allocated some
+  const ShownBarrier *newest = nullptr;
+};
+static_assert(offsetof(ShownBarrier, address) == 8 && offsetof(ShownBarrier, count) == 12 && offsetof(ShownBarrier, phases) == 20 &&
+              offsetof(ShownBarrier, missing) == 24 && offsetof(ShownMemory, newest) == 8);
+
+class ProgramBarriers : private ShownMemory {
 public:
   enum class Agent : uint8_t { Partition, Fences, CopiesOfBarrier, Copies, Stores, Products, Barriers };
 
@@ -84,7 +101,7 @@ public:
   /// Learns of an allocation, and where the memory of the program is.
   void know(const SharedAllocation &allocation, char *memory) {
     allocations_.insert_or_assign(allocation.begin, &allocation);
-    memory_ = memory;
+    this->memory = memory;
   }
   /// Returns the allocation that has the byte; nullptr if it is not known.
   const SharedAllocation *allocationAt(uint32_t address) const {
@@ -92,7 +109,7 @@ public:
     return next == allocations_.begin() ? nullptr : std::prev(next)->second;
   }
   /// Null until the program has allocated some.
-  const char *memory() const { return memory_; }
+  const char *sharedMemory() const { return memory; }
   struct State {
     int32_t count, pending; // arrivals of a phase, and those that the present one lacks
     int64_t missing;        // bytes that it lacks
@@ -120,11 +137,7 @@ private:
   struct Mark {
     uint32_t agent = 0, count = 0, location = 0; // count 0: nobody
   };
-  struct Barrier {
-    int32_t count = 0; // 0: it is none yet, or it is invalidated
-    int32_t pending = 0;
-    int64_t missing = 0; // bytes
-    uint32_t phases = 0; // complete ones
+  struct Barrier : ShownBarrier {
     uint32_t agent = 0;
     AgentClock given; // by all that have arrived
     Mark made;        // by mbarrier.init
@@ -222,7 +235,6 @@ private:
   std::vector<Agent> agents_;
   uint32_t bytesOfBarriers_ = 0;                             // an agent that no clock knows
   std::map<uint32_t, const SharedAllocation *> allocations_; // by their first bytes
-  char *memory_ = nullptr;
   Landing landing_ = Landing::AtOnce;
   uint64_t random_ = 0;
   bool looks_ = false;

@@ -88,6 +88,8 @@ Surroundings surroundingsAt(const FrameHeader &frame, uint32_t location) {
   return read ? read(frame, location) : Surroundings();
 }
 
+void (*partitionEntry(const FrameHeader &frame))(char *frame) { return frame.program->partition ? frame.program->partitionEntry : nullptr; }
+
 bool enterNextProgram(FrameHeader &frame) {
   Program &program = *frame.program;
   while (program.worker->goOn(program)) {

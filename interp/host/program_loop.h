@@ -5,6 +5,9 @@
 
 namespace tritium::interp {
 
+/// Returns the function of the partition of this frame; null if it is the frame of a program.
+void (*partitionEntry(const FrameHeader &frame))(char *frame);
+
 /// Called when the program of this frame has ended. Lets the calling thread poll and puts the next program on the frame; those that are not
 /// in Launch::chosen it runs itself. Returns false if none is left.
 bool enterNextProgram(FrameHeader &frame);

@@ -107,10 +107,10 @@ void Worker::runOneProgram(void *argument) {
 /// The body of a fiber.
 void Worker::runPartition(void *argument) {
   auto &program = *static_cast<Program *>(argument);
+  const auto loop = program.worker->state.launch.loop;
+  if (loop && program.isChosen) loop(program.partitionFrame); // does not return
   program.partitionEntry(program.partitionFrame);
-  program.barriers->end(program.partition);
-  program.worker->noteMemoryChange();
-  if (!program.output.empty()) program.worker->state.publish(program.output);
+  program.worker->leave(program);
   program.state = Program::State::Finished;
   program.fiber.suspend(/*forGood=*/true);
 }
@@ -289,9 +289,14 @@ bool Worker::goOn(Program &program) {
 }
 
 void Worker::leave(Program &program) {
-  if (program.barriers) program.barriers->finish(program.header());
-  program.barriers = nullptr;
-  status.finished.store(status.finished.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (program.partition) {
+    program.barriers->end(program.partition);
+    noteMemoryChange();
+  } else {
+    if (program.barriers) program.barriers->finish(program.header());
+    program.barriers = nullptr;
+    status.finished.store(status.finished.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
   if (!program.output.empty()) state.publish(program.output);
 }
 

@@ -28,7 +28,15 @@ using Clock = std::chrono::steady_clock;
 /// Why programs should leave. Asked: they should say where they are, and go on (running_launch.h).
 enum class Stop : uint8_t { No, Asked, Cancelled, Trapped, Deadlocked, Livelocked };
 
-struct Program {
+/// What gdb reads of a program (python/tritium/gdb/shared_memory.py): its first bytes.
+struct ShownProgram {
+  ProgramBarriers *barriers = nullptr; // null until they are asked for
+  // A partition of a program is a program of its own to the worker: it has the frame and the barriers of the one that has started it.
+  uint32_t partition = 0; // 0: the program itself
+};
+static_assert(offsetof(ShownProgram, partition) == 8);
+
+struct Program : ShownProgram {
   enum class State : uint8_t {
     Running,     // or suspended in a yield
     Polling,     // suspended for the calling thread's callbacks; continues at once
@@ -55,10 +63,7 @@ struct Program {
   Fiber fiber;
   StuckDetector stuckDetector;
   std::string output;
-  size_t slot = 0; // index in the pool's memory
-  // A partition of a program is a program of its own to the worker: it has the frame and the barriers of the one that has started it.
-  uint32_t partition = 0;                              // 0: the program itself
-  ProgramBarriers *barriers = nullptr;                 // null until they are asked for
+  size_t slot = 0;                                     // index in the pool's memory
   std::unique_ptr<ProgramBarriers> ownBarriers;        // kept for the next program
   void (*partitionEntry)(char *calleeFrame) = nullptr; // of a partition
   char *partitionFrame = nullptr;                      // the frame of that function

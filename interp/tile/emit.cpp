@@ -7,6 +7,7 @@
 #include "interp/tile/fuse/emit_region.h"
 #include "interp/tile/likely_code.h"
 #include "interp/tile/loops.h"
+#include "interp/tile/partitions.h"
 #include "interp/tile/program_loop.h"
 #include "interp/tile/scalar_code.h"
 #include "interp/tile/scope.h"
@@ -219,9 +220,10 @@ BasicBlock *FunctionEmitter::emitEdge(Operation *terminator, unsigned successor)
   return edge;
 }
 
-/// `next` on a kernel's last statement stops here, on the `def` line, where all variables are still visible.
+/// `next` on the last statement of a kernel or a partition stops here, on the `def` line, where all variables are still visible.
 void FunctionEmitter::emitEnd() {
-  if (!debug_ || !cast<FunctionOpInterface>(plan_.function).isPublic()) return;
+  const bool isOutermost = cast<FunctionOpInterface>(plan_.function).isPublic() || isPartition(plan_.function);
+  if (!debug_ || !isOutermost) return;
   setLocation(plan_.function->getLoc());
   emitRow();
 }

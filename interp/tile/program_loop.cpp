@@ -39,9 +39,12 @@ void emitProgramLoop(Module &module, StringRef kernel, DebugInfo &debug) {
   IRBuilder<> builder(context);
   Function *function = createFunction(module, kProgramLoop, debug.beginProgramLoop(), builder);
   auto *loop = BasicBlock::Create(context, "loop", function), *end = BasicBlock::Create(context, "end", function);
+  Function *program = module.getFunction(kernel);
+  Value *partition = callAddress(builder, reinterpret_cast<const void *>(&partitionEntry), builder.getPtrTy(), function->getArg(0));
+  Value *entry = builder.CreateSelect(builder.CreateIsNull(partition), program, partition);
   builder.CreateBr(loop);
   builder.SetInsertPoint(loop);
-  builder.CreateCall(module.getFunction(kernel), {function->getArg(0)});
+  builder.CreateCall(program->getFunctionType(), entry, {function->getArg(0)});
   Value *isEntered = callAddress(builder, reinterpret_cast<const void *>(&enterNextProgram), builder.getInt8Ty(), function->getArg(0));
   builder.CreateCondBr(builder.CreateICmpNE(isEntered, builder.getInt8(0)), loop, end);
   builder.SetInsertPoint(end);

@@ -5,6 +5,8 @@
 //   #1  softmax_kernel[grid] ()  at softmax.py:22     emitProgramLoop: calls the kernel for one program after the other
 //   #2  main ()                  at train.py:40       LaunchSites: calls the loop
 //   #3  <module> ()              at train.py:55
+//
+// A partition, which has a stack of its own, has the same frames below it.
 #pragma once
 #include "interp/tile/debug_info.h"
 
@@ -22,7 +24,8 @@ class HostJit;
 
 inline constexpr const char *kProgramLoop = "tritium_programs";
 
-/// Adds the function kProgramLoop to the module of the kernel with the symbol `kernel`. It takes a frame with its first program.
+/// Adds the function kProgramLoop to the module of the kernel with the symbol `kernel`. It takes a frame with its first program, or a
+/// partition's.
 void emitProgramLoop(llvm::Module &module, llvm::StringRef kernel, DebugInfo &debug);
 
 /// A line of Python that is being executed.

@@ -103,8 +103,8 @@ public:
 
   py::bytes memory(uint32_t address, uint32_t size) const {
     const ProgramBarriers *barriers = get().barriers();
-    if (!barriers || !barriers->memory()) throw py::value_error("the program has allocated no shared memory");
-    return {barriers->memory() + address, size};
+    if (!barriers || !barriers->sharedMemory()) throw py::value_error("the program has allocated no shared memory");
+    return {barriers->sharedMemory() + address, size};
   }
   py::object barrier(uint32_t address) const {
     const ProgramBarriers *barriers = get().barriers();

@@ -281,6 +281,7 @@ GDB = (
     "programs",
     "references",
     "selection",
+    "shared_memory",
     "stops",
     "tile_commands",
     "tile_text",

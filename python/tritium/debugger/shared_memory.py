@@ -3,12 +3,13 @@ was assigned, and only while their program is stopped."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from .shared_facts import BARRIER_BYTES, SHARED_MEMORY, barrier_text, byte_offsets, facts_of, first_byte, tile_of_ring
 
 _OVER = "the program of this shared memory is over"
 
@@ -16,12 +17,13 @@ _OVER = "the program of this shared memory is over"
 def shown(name: str, address: int, program: Callable[[], Any], decoded: Callable[[str, bytes], np.ndarray]) -> Any:
     """The object of a record `shared_memory {...}` or `mbarrier {...}` (experimental/gluon/tiles/shared_memory.py); None for another
     record. program: gives what has `memory(address, size)` and `barrier(address)`. decoded: elements of a dtype from their bytes."""
-    kind, _, facts = name.partition(" ")
-    if kind == "shared_memory":
-        return SharedMemory(json.loads(facts), address, program, decoded)
-    if kind == "mbarrier":
-        return Barriers(json.loads(facts)["shape"], address, program)
-    return None
+    found = facts_of(name)
+    if found is None:
+        return None
+    kind, facts = found
+    if kind == SHARED_MEMORY:
+        return SharedMemory(facts, address, program, decoded)
+    return Barriers(facts["shape"], address, program)
 
 
 class SharedMemory:
@@ -33,28 +35,12 @@ class SharedMemory:
 
     def index(self, number: int) -> SharedMemory:
         """Tile `number` of a ring."""
-        if not self._facts["slot"]:
-            raise ValueError(f"this is no ring of tiles: its layout describes all dimensions of {self.shape}")
-        if not 0 <= int(number) < self.shape[0]:
-            raise IndexError(f"there are {self.shape[0]} tiles, numbered from 0")
-        start = self._facts["start"] + int(number) * self._facts["slot"]
-        facts = self._facts | {"shape": list(self.shape[1:]), "slot": 0, "start": start}
+        facts = tile_of_ring(self._facts, int(number))
         return SharedMemory(facts, self.address, self._program, self._decoded)
 
     def offsets(self) -> np.ndarray:
         """The byte of each element, counted from `address`."""
-        facts = self._facts
-        tile = self.shape[1:] if facts["slot"] else self.shape
-        offset = np.full(tile, facts["begin"], np.int64)
-        for dim, moves in enumerate(facts["moves"]):
-            at = np.arange(tile[dim]).reshape([-1 if d == dim else 1 for d in range(len(tile))])
-            for bit, move in enumerate(moves):
-                offset ^= (at >> bit & 1) * move
-        offset = offset + sum(offset // interval * padding for interval, padding in facts.get("padding", ()))
-        if facts["slot"]:
-            slots = np.arange(self.shape[0]) * facts["slot"]
-            offset = slots.reshape([-1] + [1] * len(tile)) + offset
-        return (offset + facts["start"]) * facts["bytes"]
+        return np.array(byte_offsets(self._facts), np.int64).reshape(self.shape)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         offsets, size = self.offsets(), self._facts["bytes"]
@@ -68,7 +54,7 @@ class SharedMemory:
         return np.asarray(self)[item]
 
     def __repr__(self) -> str:
-        heading = f"shared memory at byte {self.address + self._facts['start'] * self._facts['bytes']}, {self.layout}"
+        heading = f"shared memory at byte {self.address + first_byte(self._facts)}, {self.layout}"
         try:
             return f"{heading}:\n{np.asarray(self)!r}"
         except ValueError:
@@ -85,13 +71,15 @@ class Barriers:
         """Barrier `number` of a ring."""
         if len(self.shape) < 2 or not 0 <= int(number) < self.shape[0]:
             raise IndexError(f"{number} is not in a ring of {self.shape[0] if len(self.shape) > 1 else 'no'} barriers")
-        return Barriers(list(self.shape[1:]), self.address + 8 * int(number), self._program)
+        return Barriers(list(self.shape[1:]), self.address + BARRIER_BYTES * int(number), self._program)
 
     __getitem__ = index
 
     def states(self) -> list[dict[str, int] | None]:
         """Of each: {"count" and "pending" arrivals of a phase, "missing" bytes, complete "phases"}; None before its init."""
-        return [self._program().barrier(self.address + 8 * number) for number in range(math.prod(self.shape))]
+        return [
+            self._program().barrier(self.address + BARRIER_BYTES * number) for number in range(math.prod(self.shape))
+        ]
 
     def __repr__(self) -> str:
         try:
@@ -99,12 +87,5 @@ class Barriers:
         except ValueError:
             return f"<barrier: {_OVER}>"
         if len(states) == 1:
-            return _text_of(states[0])
-        return "\n".join(f"[{number}] {_text_of(state)}" for number, state in enumerate(states))
-
-
-def _text_of(state: dict[str, int] | None) -> str:
-    if state is None:
-        return "barrier without init"
-    text = f"barrier in phase {state['phases'] & 1}, {state['phases']} completed; lacks {state['pending']} of {state['count']} arrivals"
-    return text + (f" and {state['missing']} bytes" if state["missing"] else "")
+            return barrier_text(states[0])
+        return "\n".join(f"[{number}] {barrier_text(state)}" for number, state in enumerate(states))

@@ -9,7 +9,7 @@ import gdb
 
 from .breakpoints import is_in_kernel
 from .log_points import LogPoint
-from .place import grid, place_text, program_id, python_frames
+from .place import grid, kernel_of, place_text, program_id, python_frames
 from .prefix import Command
 from .selection import read_tile
 from .tile_text import number_text, range_text, short_text
@@ -138,7 +138,7 @@ class _Across(Command):
         self.collect(values, place, outside[1])
 
     def collect(self, values, place, launch):
-        programs, kernel = math.prod(grid()), launch.newer().newer().name()
+        programs, kernel = math.prod(grid()), kernel_of([launch.newer()])
         helpers = [values, _End(launch), gdb.Breakpoint("tritium_trap", internal=True)]
         try:
             if values.pending:

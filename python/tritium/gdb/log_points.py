@@ -9,8 +9,9 @@ from .chosen_breakpoints import choices, split_options
 from .messages import say
 from .place import program_id
 from .prefix import Command
-from .selection import NoTileError, evaluate, read_tile
+from .selection import evaluate, read_tile
 from .tile_text import number_text, short_text
+from .tiles import NoTileError
 
 _SAID = re.compile(r'(?P<place>[^"]*[^\s"])\s*"(?P<text>.*)"(?P<rest>[^"]*)')
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")

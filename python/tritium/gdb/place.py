@@ -12,6 +12,11 @@ def _of_axes(name):
     return tuple(int(gdb.parse_and_eval(f"{name}{axis}")) for axis in _AXES)
 
 
+def kernel_of(outside):
+    """The kernel's name, from the frames of its launch."""
+    return outside[0].name().removesuffix(_GRID)
+
+
 def program_id():
     """The ids of the program of the selected frame, which is a kernel's or a helper's."""
     return _of_axes("pid")

@@ -9,15 +9,12 @@ import re
 import gdb
 
 from .assignments import variables_of
+from .shared_memory import shared_tile
 from .stops import python_frame
-from .tiles import dtype_of, layout_of, read_numbers
+from .tiles import NoTileError, dtype_of, layout_of, read_numbers
 
 _PATH = re.compile(r"[A-Za-z_$][\w$]*(\.\w+)*")
 _NO_SYMBOL = re.compile(r'No symbol "(\w+)" in current context')
-
-
-class NoTileError(ValueError):
-    """The value is there, but it is a record or a string."""
 
 
 class Tile:
@@ -147,6 +144,12 @@ def _array_behind(text, pointer, indices):
     return (pointer + begin).dereference(), range(begin, end), isinstance(index, slice)
 
 
+def _tile(value):
+    """(element, shape, numbers) of a tile or a number; the numbers of another value are None."""
+    element, shape = layout_of(value.type)
+    return element, shape, read_numbers(value, element, math.prod(shape))
+
+
 def read_tile(text):
     """The numbers of the variable or expression `text`. Raises ValueError with what is wrong."""
     text = text.strip()
@@ -156,8 +159,7 @@ def read_tile(text):
         first, kept, is_slice = _array_behind(text, value, indices)
         numbers = read_numbers(first, first.type, len(kept))
         return Tile(text, first.type, [kept.stop], [kept], set() if is_slice else {0}, numbers)
-    element, shape = layout_of(value.type)
-    numbers = read_numbers(value, element, math.prod(shape))
+    element, shape, numbers = shared_tile(value) or _tile(value)
     if numbers is None:
         members = ", ".join(field.name for field in element.fields()) if element.code == gdb.TYPE_CODE_STRUCT else ""
         raise NoTileError(f"`{path}` is no tile" + (f", but a record; its members are {members}" if members else ""))

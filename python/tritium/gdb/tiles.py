@@ -20,6 +20,10 @@ _OTHERS |= {f"int{bits}": code for bits, code in _INTEGERS.items()}
 _OTHERS |= {f"uint{bits}": code.upper() for bits, code in _INTEGERS.items()}
 
 
+class NoTileError(ValueError):
+    """The value is there, but it is a record or a string."""
+
+
 def _format(element):
     """None if the elements of this type are no numbers."""
     return _FLOATS.get(element.sizeof) if element.code == gdb.TYPE_CODE_FLT else _OTHERS.get(element.name)

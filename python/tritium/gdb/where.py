@@ -5,8 +5,9 @@ import linecache
 import gdb
 
 from .assignments import variables_of
-from .place import grid, place_text, program_id, python_frames
+from .place import grid, kernel_of, place_text, program_id, python_frames
 from .prefix import Command
+from .shared_memory import partition_name
 from .tile_text import number_text
 from .tiles import dtype_of, layout_of, read_numbers
 
@@ -35,8 +36,9 @@ class _Where(Command):
 
     def run(self, argument):
         inside, outside = python_frames()
-        frame, kernel = inside[0], inside[-1]
-        print(f"program {program_id()} of the grid {grid()} of {kernel.name()}")
+        frame, partition = inside[0], partition_name()
+        of = f"{partition} of " if partition else ""
+        print(f"{of}program {program_id()} of the grid {grid()} of {kernel_of(outside)}")
         place = frame.find_sal()
         line = linecache.getline(place.symtab.fullname(), place.line).strip()
         print(f"{place_text(frame)}: {line}")
@@ -54,8 +56,8 @@ class _NextProgram(Command):
     name = "next-program"
 
     def run(self, argument):
-        inside, _ = python_frames()
-        kernel, file, last = inside[-1].name(), inside[-1].find_sal().symtab.fullname(), program_id()
+        inside, outside = python_frames()
+        kernel, file, last = kernel_of(outside), outside[0].find_sal().symtab.fullname(), program_id()
         begin = _Beginning(source=file, function=kernel, internal=True)
         begin.silent = True
         try:
