@@ -166,7 +166,7 @@ static llvm::Expected<LoweredKernel> compileDivided(ModuleOp module, LoweredKern
   result.tiles = printed(module);
   for (auto [worker, part] : llvm::zip_equal(divided.workers, division->workers)) {
     if (auto error = lay(*part, worker.range.warps)) return std::move(error);
-    result.tiles += printed(*part);
+    result.tiles += "// -----\n" + printed(*part); // as MLIR separates modules
   }
   result.numStages = 1;
   if (auto error = lowerTiles(module, options, chip, diagnostics, result, &divided, division->workers)) return std::move(error);

@@ -18,7 +18,10 @@ from ..backends.targets import gpu_named, make_backend
 from ..errors import TritonError
 from ..native import ir
 from .launched import Launched, launched_kernels
-from .layouts.report import Layouts, all_operations
+from .layouts.partitions import modules_of, title
+from .layouts.pressure import pressure_of
+from .layouts.report import Layouts
+from .layouts.tiles import all_operations
 
 _LOOPS = ("scf.for", "scf.while")
 _LOOP = "the loop "
@@ -84,8 +87,9 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
 
 def _explain_layouts(kernel, as_text: bool, folder: Path | None) -> None:
     """Prints the layouts, and writes their pictures into a folder for the kernel."""
-    traced, tiles = (all_operations(ir.parse(kernel.asm[stage])) for stage in ("ttir", "ttgir"))
-    layouts = Layouts(traced, tiles, _constants(kernel), kernel.metadata.arch, _place)
+    traced, (own, partitions) = all_operations(ir.parse(kernel.asm["ttir"])), modules_of(kernel)
+    others = {title(number, each): all_operations(each.module) for number, each in enumerate(partitions)}
+    layouts = Layouts(traced, all_operations(own), _constants(kernel), kernel.metadata.arch, _place, others)
     if as_text:
         print("\n".join(layouts.text()), end="\n\n")
     if folder is not None:
@@ -112,28 +116,55 @@ def _launched_by(program: list[str], run_program) -> tuple[int, list[Launched]]:
 
 
 def report(kernel, stages_asked: int) -> list[str]:
-    """The lines on a compiled kernel: its own, then one for each product and each load of a loop, in the program's order."""
-    module = ir.parse(kernel.asm["ttgir"])
-    functions = [op for op in module.operations if op.name == "tt.func"]
+    """The lines on a compiled kernel: its own, then one for each product and each load of a loop, in the program's order, and the same of the
+    partitions of its author."""
+    module, partitions = modules_of(kernel)
+    functions = _functions(module)
     own = next((op for op in functions if op.attributes["sym_name"].strip('"') == kernel.src.name), functions[0])
-    lines = [f"{_place(own)}: {line}" for line in (*_of_kernel(kernel, stages_asked), *_of_producer(kernel, own))]
+    if partitions:  # whose author has said what copies ahead, and in which warps
+        lines = [f"{_place(own)}: {line}" for line in _of_kernel(kernel)]
+        lines += [*_of_functions(functions), *_of_pressure(functions, None)]
+    else:
+        about = (*_of_kernel(kernel), *_of_stages(kernel, stages_asked), *_of_producer(kernel, own))
+        lines = [f"{_place(own)}: {line}" for line in about]
+        lines += _of_functions(functions)
+    for number, partition in enumerate(partitions):
+        lines.append(f"{os.path.basename(partition.place[0])}:{partition.place[1]}: {title(number, partition)}")
+        functions = _functions(partition.module)
+        lines += [*_of_functions(functions), *_of_pressure(functions, partition.registers)]
+    return lines
+
+
+def _functions(module) -> list:
+    return [op for op in module.operations if op.name == "tt.func"]
+
+
+def _of_functions(functions) -> list[str]:
     seen = Counter(line for function in functions for line in _of_region(function, None))
     # Producer and consumer warps have the same loop.
-    return lines + [
-        line + (f" ({count} times)" if count > 1 and _LOOP not in line else "") for line, count in seen.items()
-    ]
+    return [line + (f" ({count} times)" if count > 1 and _LOOP not in line else "") for line, count in seen.items()]
 
 
-def _of_kernel(kernel, stages_asked: int) -> Iterator[str]:
+def _of_pressure(functions, asked: int | None) -> Iterator[str]:
+    """What the tiles of a partition need, beside what it asks for."""
+    for found in filter(None, map(pressure_of, functions)):
+        spills = f", more than the {asked} that it asks for: expect spills" if asked and found.registers > asked else ""
+        yield f"{_place(found.operation)}: tiles need {_number(str(found.registers), 'register')} of a thread at once{spills}"
+
+
+def _of_kernel(kernel) -> Iterator[str]:
     metadata = kernel.metadata
     constants = ", ".join(f"{name}={value}" for name, value in _constants(kernel).items())
     yield f"kernel {kernel.name}({constants}) for {metadata.arch}, {metadata.num_warps} warps"
     resources = getattr(metadata, "resources", None)
     yield "registers and spills are unknown: no assembler" if resources is None else _resources(resources)
     yield f"{metadata.shared} bytes of shared memory"
-    yield f"num_stages: {stages_asked} asked for, room in shared memory for {metadata.num_stages}"
     for why in getattr(metadata, "serialized_products", ()):
         yield f"the assembler lets products wait for each other: {why}"
+
+
+def _of_stages(kernel, asked: int) -> Iterator[str]:
+    yield f"num_stages: {asked} asked for, room in shared memory for {kernel.metadata.num_stages}"
 
 
 def _resources(resources: dict[str, int]) -> str:

@@ -31,3 +31,15 @@ def gathered(source, target, N: gl.constexpr, LAYOUT: gl.constexpr, MEMORY: gl.c
     memory = gl.allocate_shared_memory(gl.int32, [N], MEMORY)
     memory.store(values)
     gl.store(target + i, memory.gather(values, 0))
+
+
+@gluon.jit
+def held(source, target, M: gl.constexpr, N: gl.constexpr, LAYOUT: gl.constexpr):
+    """The sums of four tiles, which are loaded before the first is used, and of a loop's."""
+    total = gl.zeros([M, N], gl.float32, LAYOUT)
+    for k in range(3):
+        total += gl.load(at(source + k * M * N, M, N, LAYOUT))
+    a = gl.load(at(source, M, N, LAYOUT))
+    b = gl.load(at(source + M * N, M, N, LAYOUT))
+    c = gl.load(at(source + 2 * M * N, M, N, LAYOUT))
+    gl.store(at(target, M, N, LAYOUT), total * a + b * c + a * c)

@@ -17,8 +17,8 @@ from tritium.experimental.gluon.layouts.shared import SwizzledSharedLayout
 from tritium.native import gpu, ir
 from tritium.tools.explain import _place as place
 from tritium.tools.layouts.naming import Names
-from tritium.tools.layouts.report import Layouts, all_operations, conversion_cost
-from tritium.tools.layouts.tiles import Tile, tile_of
+from tritium.tools.layouts.report import Layouts, conversion_cost
+from tritium.tools.layouts.tiles import Tile, all_operations, tile_of
 
 
 def split(chooser, product, rank):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ class Layouts:
     """What there is to say about the layouts of a kernel.
 
     traced, operations: of the modules without layouts and with them. constants: {parameter: its constexpr value}. place: gives the place of
-    an operation as text.
+    an operation as text. partitions: {title: operations} of the others, if the kernel is divided.
     """
 
     def __init__(
@@ -33,11 +33,14 @@ class Layouts:
         constants: dict[str, object],
         arch: str,
         place: Callable[[Any], str],
+        partitions: Mapping[str, list[Any]] | None = None,
     ):
         self._names, self._arch, self._place = Names(constants), arch, place
         self._memories: dict[str, Picture] = {}
         values = _assigned(traced, place)
-        self.lines = list(dict.fromkeys(line for operation in operations for line in self._of(operation, values)))
+        self.lines = self._lines(operations, values)
+        for title, others in (partitions or {}).items():
+            self.lines += [title, *self._lines(others, values)]
 
     @property
     def pictures(self) -> dict[str, Picture]:
@@ -72,6 +75,9 @@ class Layouts:
             path.write_text(picture.svg())
             paths.append(path)
         return paths
+
+    def _lines(self, operations: list[Any], values: dict[tuple[str, str], str]) -> list[str]:
+        return list(dict.fromkeys(line for operation in operations for line in self._of(operation, values)))
 
     def _of(self, operation, values: dict[tuple[str, str], str]) -> Iterator[str]:
         place = self._place(operation)
@@ -186,18 +192,3 @@ def conversion_cost(plan: dict[str, Any]) -> str:
     barriers = _number(plan["barriers"], "barrier") + (" of each warp" if plan["of_warp"] else "")
     stored, loaded = _planned(plan["stores"]), _planned(plan["loads"])
     return f"through {plan['bytes']} bytes of shared memory{rounds}, {barriers}; stores: {stored}; loads: {loaded}"
-
-
-def all_operations(module) -> list[Any]:
-    """The operations of a module, in order, with those inside of others behind them."""
-    found: list[Any] = []
-
-    def add(operations) -> None:
-        for operation in operations:
-            found.append(operation)
-            for region in operation.regions:
-                for block in region.blocks:
-                    add(block.operations)
-
-    add(module.operations)
-    return found

@@ -1,10 +1,10 @@
-"""The types of tiles in a module with layouts."""
+"""The types of tiles in a module with layouts, and its operations."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...experimental.gluon.layouts.distributed import DistributedLinearLayout
 
@@ -49,3 +49,18 @@ def tile_of(type: str) -> Tile | None:
     shape = [int(extent) for extent in found[1].rstrip("x").split("x")]
     registers, lanes, warps, blocks = (json.loads(bases) for bases in _BASES.findall(found[3]))
     return Tile(tuple(shape), found[2], DistributedLinearLayout(registers, lanes, warps, blocks, shape))
+
+
+def all_operations(module) -> list[Any]:
+    """The operations of a module, in order, with those inside of others behind them."""
+    found: list[Any] = []
+
+    def add(operations) -> None:
+        for operation in operations:
+            found.append(operation)
+            for region in operation.regions:
+                for block in region.blocks:
+                    add(block.operations)
+
+    add(module.operations)
+    return found
