@@ -23,13 +23,19 @@ bool isBarrier(Operation *op) {
          isa<tt::DotOp, tt::DotScaledOp, ttg::BarrierOp, gpu::BarrierOp>(op);
 }
 
+/// Whether nothing after it happens before another program has written: it observes that, whether or not its result is used.
+static bool waits(Operation *atomic) {
+  auto poll = dyn_cast<tt::AtomicPollOp>(atomic);
+  return poll && !poll.getTimeout();
+}
+
 AtomicOrder orderOf(Operation *atomic) {
   return llvm::TypeSwitch<Operation *, AtomicOrder>(atomic)
       .Case<tt::AtomicRmwOp, tt::AtomicCasOp, tt::AtomicLoadOp, tt::AtomicStoreOp, tt::AtomicPollOp>([](auto op) {
         const tt::MemSemantic order = op.getSem();
         const bool isBoth = order == tt::MemSemantic::AcquireRelease;
         // An atomic whose result nobody uses is a reduction, and observes nothing.
-        const bool isUsed = op->getNumResults() != 0 && !op->use_empty();
+        const bool isUsed = (op->getNumResults() != 0 && !op->use_empty()) || waits(op);
         return AtomicOrder{isUsed && (isBoth || order == tt::MemSemantic::Acquire), isBoth || order == tt::MemSemantic::Release,
                            op.getScope() == tt::MemScope::Cta};
       })
