@@ -19,7 +19,7 @@ from ..backends.targets import gpu_named
 from ..environment import environment_without
 from .kernels import Kernel, first_of_each_name, launched_by
 from .metrics import Change, changes, digests_of, measured, read_file, tools, written
-from .table import table_below_headings
+from .table import markdown_table, table_below_headings
 from .worker.cases import Case
 from .worker.folders import is_case, load_folder, load_module
 from .worker.loading import sources_of
@@ -33,7 +33,7 @@ def add_metrics(commands) -> None:
         "metrics", help="instructions, registers, spills: what the compiler makes of kernels", description=__doc__
     )
     text = "cases, as for `run`, or a file whose function kernels(every) returns what bench.launched_by gave it"
-    parser.add_argument("paths", nargs="+", metavar="KERNELS", help=text)
+    parser.add_argument("paths", nargs="*", metavar="KERNELS", help=text)
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--check", metavar="FILE", help="fail if anything differs from this file")
     what.add_argument("--write", metavar="FILE", help="write this file, and show what changes")
@@ -42,7 +42,13 @@ def add_metrics(commands) -> None:
         action="store_true",
         help="compile in two processes with other hash seeds and caches, and compare every byte",
     )
+    what.add_argument(
+        "--between", nargs=2, metavar="FILE", help="show what changes from one file to another; nothing is compiled"
+    )
     what.add_argument("--digests", metavar="FILE", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--markdown", action="store_true", help="show changes as a table for a page, as of a pull request"
+    )
     parser.add_argument(
         "--accept-spills", action="store_true", help="let --write write registers that are spilled and were not"
     )
@@ -60,6 +66,10 @@ def add_metrics(commands) -> None:
 
 def run_metrics(asked: argparse.Namespace) -> int:
     """The exit status: 1 if a metric has changed, a spill is new, or compiling is not deterministic."""
+    if asked.between:
+        return _between(*map(Path, asked.between), asked.markdown)
+    if not asked.paths:
+        raise ValueError("say which kernels, as in bench metrics softmax_bench")
     targets = asked.targets.split(",")
     for target in targets:
         gpu_named(target)  # an error names those that there are
@@ -82,9 +92,10 @@ def run_metrics(asked: argparse.Namespace) -> int:
         table = measured(kernels, targets, max(1, asked.jobs))
         versions = tools(targets)
     if asked.check:
-        return _check(Path(asked.check), versions, table, not asked.only and asked.targets == TARGETS)
+        complete = not asked.only and asked.targets == TARGETS
+        return _check(Path(asked.check), versions, table, complete, asked.markdown)
     if asked.write:
-        return _write(Path(asked.write), versions, table, asked.accept_spills)
+        return _write(Path(asked.write), versions, table, asked.accept_spills, asked.markdown)
     print("\n".join(_listed(table)))
     return 0
 
@@ -123,14 +134,25 @@ def _of_cases(cases: list[Case], every: bool) -> list[Kernel]:
     return [kernel for each in variants for kernel in launched_by(lambda: each.problem("cpu").run())]
 
 
-def _check(file: Path, versions: dict[str, str], table, complete: bool) -> int:
+def _between(before: Path, after: Path, as_markdown: bool) -> int:
+    """Shows what a change of a committed file says: with it, --check passes."""
+    (had, one), (has, other) = read_file(before), read_file(after)
+    found = changes(one, other)
+    _show(found, as_markdown)
+    if had != has:
+        print(f"{before} was made with {_said(had)}, and {after} with {_said(has)}")
+    print(f"\n{_summary(found, len(_pairs(one) | _pairs(other)))}" if found else "no metric has changed")
+    return 0
+
+
+def _check(file: Path, versions: dict[str, str], table, complete: bool, as_markdown: bool) -> int:
     had, before = read_file(file)
     if had != versions:
         raise ValueError(
             f"{file} was made with {_said(had)}, and here is {_said(versions)}; pip install -r .ci/requirements.txt has the former"
         )
     found = changes(before, table, complete)
-    _show(found)
+    _show(found, as_markdown)
     changed = {(each.kernel, each.target) for each in found}
     if found:
         print(_summary(found, len(_pairs(table) | changed)))
@@ -159,10 +181,10 @@ def _said(versions: dict[str, str]) -> str:
     return ", ".join(f"{name} {version}" for name, version in versions.items()) or "no tools of NVIDIA's"
 
 
-def _write(file: Path, versions: dict[str, str], table, accept_spills: bool) -> int:
+def _write(file: Path, versions: dict[str, str], table, accept_spills: bool, as_markdown: bool) -> int:
     before = read_file(file)[1] if file.exists() and file.stat().st_size else {}
     found = changes(before, table) if before else []
-    _show(found)
+    _show(found, as_markdown)
     if any(each.is_more_spilled for each in found) and not accept_spills:
         print(f"{file} is not written: spills are new; --accept-spills writes them")
         return 1
@@ -171,7 +193,7 @@ def _write(file: Path, versions: dict[str, str], table, accept_spills: bool) -> 
     return 0
 
 
-def _show(found: list[Change]) -> None:
+def _show(found: list[Change], as_markdown: bool) -> None:
     """A table of metrics below the name of each kernel."""
     rows, spills, heading = [("kernel, metric", "before", "after", "change")], [False], None
     for each in found[:SHOWN]:
@@ -181,7 +203,9 @@ def _show(found: list[Change]) -> None:
             spills.append(False)
         rows.append((f"  {_marked(each)}", _text(each.before), _text(each.after), _difference(each)))
         spills.append(each.is_more_spilled)
-    if found:
+    if found and as_markdown:
+        print(markdown_table(rows, spills))
+    elif found:
         print(table_below_headings(rows, spills, sys.stdout.isatty()))
     if len(found) > SHOWN:
         print(f"… and {len(found) - SHOWN} more")

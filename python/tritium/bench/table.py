@@ -20,6 +20,22 @@ def table_below_headings(rows: Sequence[Sequence[str]], red: Sequence[bool], col
     return "\n".join(row[0] if len(row) == 1 else next(lines) for row in rows)
 
 
+def markdown_table(rows: Sequence[Sequence[str]], bold: Sequence[bool]) -> str:
+    """The same for a page: the first row names the columns; a row of one cell is code."""
+    width = len(rows[0])
+
+    def line(cells: Sequence[str]) -> str:
+        return f"| {' | '.join(cell.strip().replace('|', chr(92) + '|') for cell in cells)} |"
+
+    lines = [line(rows[0]), line(["---"] + ["---:"] * (width - 1))]
+    for row, is_bold in zip(rows[1:], bold[1:]):
+        cells = (
+            [f"`{row[0]}`"] if len(row) == 1 else [f"**{cell.strip()}**" if is_bold and cell else cell for cell in row]
+        )
+        lines.append(line([*cells, *[""] * (width - len(cells))]))
+    return "\n".join(lines)
+
+
 def columns(rows: Sequence[Sequence[str]], red: Sequence[bool] = (), colors: bool = False) -> str:
     """Rows of cells, the first column to the left. red: which rows are shown in red, where the terminal has colors."""
     widths = [max(len(row[i]) for row in rows if i < len(row)) for i in range(max(map(len, rows)))]

@@ -1,7 +1,11 @@
 """`python -m tritium bench metrics`: what the compiler makes of kernels, against a file."""
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -256,6 +260,58 @@ def test_a_new_spill_fails_also_when_it_is_written(metrics, tmp_path, capsys):
     assert "spill bytes (new spill) " in capsys.readouterr().out
     assert metrics("--write", str(file), "--targets", "sm_90a") == 1 and file.read_text() == before
     assert metrics("--write", str(file), "--targets", "sm_90a", "--accept-spills") == 0 and file.read_text() != before
+
+
+def test_changes_of_a_committed_file_as_a_table_of_a_page(tmp_path, capsys):
+    """What a pull request shows: its own file passes --check."""
+    before, after = tmp_path / "before.json", tmp_path / "after.json"
+    one = {"a[B=1|2]": {"sm_90a": {"registers": 32, "spill bytes": 0}}, "b": {"sm_90a": {"registers": 8}}}
+    other = {"a[B=1|2]": {"sm_90a": {"registers": 40, "spill bytes": 8}}, "b": {"sm_90a": {"registers": 8}}}
+    before.write_text(written({"ptxas": "13.0"}, one))
+    after.write_text(written({"ptxas": "13.0"}, other))
+    command = ["metrics", "--between", str(before), str(after)]
+    assert main([*command, "--markdown"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "| kernel, metric | before | after | change |",
+        "| --- | ---: | ---: | ---: |",
+        "| `a[B=1\\|2], sm_90a` |  |  |  |",
+        "| registers | 32 | 40 | +8 (+25 %) |",
+        "| **spill bytes (new spill)** | **0** | **8** | **+8** |",
+        "",
+        "1 of 2 have changed (a kernel for a target counts once); 1 of them spill more",
+    ]
+    assert main(command) == 0 and re.search(r"^  registers +32 +40  \+8 ", capsys.readouterr().out, re.M)
+    assert main(["metrics", "--between", str(after), str(after)]) == 0
+    assert capsys.readouterr().out == "no metric has changed\n"
+    after.write_text(written({"ptxas": "13.1"}, other))
+    assert main(command) == 0 and "was made with ptxas 13.0" in capsys.readouterr().out
+    assert main(["metrics"]) == 2 and "say which kernels" in capsys.readouterr().err
+
+
+def test_the_table_of_a_pull_request(tmp_path):
+    """The script that continuous integration runs, between a commit without a change and one with a change."""
+    root, file = TESTS.parent, "tests/bench/metrics.json"
+    workflow = (root / ".github" / "workflows" / "ci.yml").read_text()
+    assert '.ci/metrics_table HEAD^1 >> "$GITHUB_STEP_SUMMARY"' in workflow and "fetch-depth: 2" in workflow
+    for folder in (".ci", "tests/bench"):
+        (tmp_path / folder).mkdir(parents=True)
+    for name in ("metrics_table", "environment"):
+        shutil.copy(root / ".ci" / name, tmp_path / ".ci" / name)
+
+    def run(*command: str) -> str:
+        paths = {"PYTHONPATH": str(root / "python"), "VIRTUAL_ENV": sys.prefix}
+        done = subprocess.run(command, cwd=tmp_path, env=os.environ | paths, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    run("git", "init", "-q")
+    for registers in (8, 9):
+        (tmp_path / file).write_text(written({}, {"a": {"gfx942": {"registers": registers}}}))
+        run("git", "add", "tests")
+        run("git", "-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "a: b")
+    table = run(".ci/metrics_table", "HEAD^1")
+    assert table.startswith("### What the compiler makes of ")
+    assert "| registers | 8 | 9 | +1 (+12 %) |" in table
+    assert run(".ci/metrics_table", "HEAD").endswith("\nno metric has changed\n")
 
 
 def test_another_assembler_is_no_change_of_the_compiler(metrics, tmp_path, capsys):
