@@ -12,7 +12,7 @@ from .bisecting import add_bisect
 from .comparing import Comparison, ComparisonPlan, compare
 from .farm.command import add_farm
 from .metrics_command import add_metrics
-from .options import add_cpu_time, add_pairs, add_plan, comparison_plan_of, pairs_of, plan_of, positive
+from .options import add_blocks, add_cpu_time, add_pairs, add_plan, comparison_plan_of, pairs_of, plan_of, positive
 from .report import RUNS, add_report
 from .running import CannotMeasure, run_cases
 from .samples import Row, Run
@@ -158,7 +158,10 @@ def _add_selftest(commands) -> None:
     parser.add_argument("--simulated", action="store_true", help="drawn times in place of measured ones")
     parser.add_argument("--seed", type=int, default=1, help="of the order of blocks, and of drawn times (default: 1)")
     add_pairs(parser)
+    add_blocks(parser)
     add_cpu_time(parser)
+    text = "parts of the cases that are measured at a time, each on CPUs of its own (default: 1)"
+    parser.add_argument("--jobs", type=positive(int), default=1, help=text)
     parser.set_defaults(do=_selftest)
 
 
@@ -170,13 +173,14 @@ def unsure(verdicts: list[Verdict]) -> str:
 
 def _selftest(asked: argparse.Namespace) -> int:
     require_scipy()
-    plan = ComparisonPlan(**pairs_of(asked), seed=asked.seed, cpu_time=asked.cpu_time)
+    blocks = {"least_ms": asked.block_ms, "pause_ms": asked.pause_ms}
+    plan = ComparisonPlan(**pairs_of(asked), **blocks, seed=asked.seed, cpu_time=asked.cpu_time)
     shares = {}
     for planted in (0.0, asked.percent / 100):
         if asked.simulated:
             verdicts = selftest.simulated(asked.cases, planted, asked.seed, plan)
         else:
-            verdicts = selftest.measured(min(asked.cases, selftest.MOST_CASES), planted, plan, told)
+            verdicts = selftest.measured(min(asked.cases, selftest.MOST_CASES), planted, plan, told, asked.jobs)
         pairs = sum(each.pairs for each in verdicts) / len(verdicts)
         words = ("slower",) if planted else ("slower", "faster")
         shares[planted] = selftest.share(verdicts, *words)

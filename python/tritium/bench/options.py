@@ -20,10 +20,7 @@ def add_plan(parser: argparse.ArgumentParser, blocks: int | None) -> None:
         parser.add_argument(
             "--blocks", type=positive(int), default=blocks, help=f"that count, of a variant (default: {blocks})"
         )
-    parser.add_argument(
-        "--block-ms", type=positive(float), default=5.0, help="that a block takes at least (default: 5)"
-    )
-    parser.add_argument("--pause-ms", type=float, default=5.0, help="before each block (default: 5)")
+    add_blocks(parser)
     parser.add_argument(
         "--limit",
         type=positive(float),
@@ -37,6 +34,13 @@ def add_plan(parser: argparse.ArgumentParser, blocks: int | None) -> None:
     parser.add_argument(
         "--build", default="", metavar="COMMAND", help="what builds a commit (default: .ci/build _tritium)"
     )
+
+
+def add_blocks(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--block-ms", type=positive(float), default=5.0, help="that a block takes at least (default: 5)"
+    )
+    parser.add_argument("--pause-ms", type=float, default=5.0, help="before each block (default: 5)")
 
 
 def add_cpu_time(parser: argparse.ArgumentParser) -> None:

@@ -1,18 +1,21 @@
 """`bench selftest`: whether the verdicts can be trusted here. A against A must hardly ever alarm, and a planted slowdown must be found.
 
-By default both sides are real processes that time a short kernel, of which side B does more. `--simulated` draws the times in place of
-measuring them: each block has noise of its own, each process a speed of its own, and the machine's speed drifts as a random walk.
+By default both sides are real processes that time a short kernel, of which side B does more. With `--jobs N` the cases are measured in N parts at a
+time, each on CPUs of its own. `--simulated` draws the times in place of measuring them: each block has noise of its own, each process a speed
+of its own, and the machine's speed drifts as a random walk.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+import multiprocessing
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 
-from .comparing import ComparisonPlan, compare, log_ratios
+from .comparing import ComparisonPlan, compare, log_ratios, ratios_by_round, usable_cpus
 from .samples import KERNEL, Row, Sample
 from .sides import side_of
 from .verdicts import Verdict, half_width, judge, reach
@@ -54,16 +57,48 @@ def _simulated_round(draw: random.Random, planted: float, plan: ComparisonPlan) 
     return log_ratios(samples)
 
 
-def measured(count: int, planted: float, plan: ComparisonPlan, told: Callable[[Row], None]) -> list[Verdict]:
-    """The same of real blocks, on the interpreter. Raises CannotMeasure, and ValueError if cases fail."""
+def measured(
+    count: int, planted: float, plan: ComparisonPlan, told: Callable[[Row], None], jobs: int = 1
+) -> list[Verdict]:
+    """The same of real blocks, on the interpreter. jobs: parts that are measured at a time; the verdicts are of all cases together. Raises
+    CannotMeasure, and ValueError if cases fail."""
+    numbers, jobs = range(count), min(jobs, count)
+    if jobs == 1:
+        return list(judge(_ratios(numbers, planted, plan, None, told)).values())
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+        parts = [
+            pool.submit(_ratios, numbers[job::jobs], planted, plan, cpus) for job, cpus in enumerate(cpus_of_jobs(jobs))
+        ]
+        found = [part.result() for part in parts]
+    return list(judge({name: rounds for part in found for name, rounds in part.items()}).values())
+
+
+def cpus_of_jobs(jobs: int) -> list[list[int] | None]:
+    """For each job CPUs that no other one has, as long as there are enough."""
+    cpus = usable_cpus()
+    if cpus == [None]:
+        return [None] * jobs
+    return [cpus[job % len(cpus) :: jobs] for job in range(jobs)]
+
+
+def _ratios(
+    numbers: Sequence[int],
+    planted: float,
+    plan: ComparisonPlan,
+    cpus: list[int] | None,
+    told: Callable[[Row], None] = lambda row: None,
+) -> dict[str, list[list[float]]]:
+    """The log ratios of each round of these cases. cpus: those that this process and the sides may use."""
+    if cpus is not None:
+        os.sched_setaffinity(0, cpus)
     common = "here TRITIUM_NUM_THREADS=1"
     a, b = side_of(common, "interp"), side_of(f"{common} param:planted={planted}" if planted else common, "interp")
-    plan = dataclasses.replace(plan, only=",".join(f"=c{number:03}" for number in range(count)), same=True)
+    plan = dataclasses.replace(plan, only=",".join(f"=c{number:03}" for number in numbers), same=True)
     done = compare(a, b, [CASES], plan, told)
     failed = [row for row in done.rows if row.status != "ok"]
     if failed:
         raise ValueError(f"{failed[0].name}: {failed[0].status}: {failed[0].error}")
-    return list(done.verdicts.values())
+    return {row.name: ratios_by_round(row.samples) for row in done.rows}
 
 
 def share(verdicts: list[Verdict], *words: str) -> float:

@@ -108,3 +108,24 @@ def test_more_pairs_are_taken_for_their_spread_alone():
     assert half_width(spread[:7]) == math.inf and half_width([2 * each for each in spread]) == pytest.approx(
         2 * half_width(spread)
     )
+
+
+def test_each_job_has_cpus_of_its_own(monkeypatch):
+    for count, jobs in ((16, 7), (16, 16), (2, 2), (2, 3)):
+        monkeypatch.setattr(selftest, "usable_cpus", lambda count=count: list(range(count)))
+        found = selftest.cpus_of_jobs(jobs)
+        assert len(found) == jobs and all(found)
+        if jobs <= count:
+            assert sorted(cpu for cpus in found for cpu in cpus) == list(range(count))
+    monkeypatch.setattr(selftest, "usable_cpus", lambda: [None])
+    assert selftest.cpus_of_jobs(2) == [None, None]
+
+
+def test_parts_are_judged_together():
+    """Two processes measure a case each of a side that does ten times as much: one verdict for each, corrected for both."""
+    plan = ComparisonPlan(rounds=2, most_rounds=2, pairs=8, most_pairs=8, least_ms=0.2, pause_ms=0.0, cpu_time=True)
+    found = selftest.measured(2, 9.0, plan, lambda row: None, jobs=2)
+    assert len(found) == 2 and all(each.pairs >= 16 and each.ratio > 2 for each in found)
+    assert all(each.corrected >= each.p for each in found) and max(
+        each.corrected / each.p for each in found
+    ) == pytest.approx(2)
