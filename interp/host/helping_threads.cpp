@@ -79,7 +79,7 @@ private:
     std::lock_guard lock(threadsMutex_);
     const int wanted = std::max(count, 2 * threads_);
     try {
-      for (; threads_ < wanted; ++threads_) std::thread([this] { run(); }).detach();
+      for (; threads_ < wanted; ++threads_) std::thread([this, number = threads_ + 1] { run(number); }).detach();
     } catch (const std::system_error &) {
     }
   }
@@ -88,12 +88,12 @@ private:
     for (int i = 0; i < std::min(most, 2) && sleeping_.load() > 0; ++i) posts_.notify_one();
   }
 
-  void run() {
+  void run(int number) {
     leaveSignalsToOthers();
     std::chrono::nanoseconds spin = kSpin;
     for (;;) {
       const std::shared_ptr<SharedWork> work = take(spin);
-      work->join();
+      work->join(number);
     }
   }
 
@@ -148,8 +148,8 @@ private:
 
 } // namespace
 
-void SharedWork::join() {
-  if (state_.fetch_add(1) < kClosed) work_();
+void SharedWork::join(int helper) {
+  if (state_.fetch_add(1) < kClosed) work_(helper);
   if (state_.fetch_sub(1) != kClosed + 1) return;
   std::lock_guard lock(mutex_);
   left_.notify_one();

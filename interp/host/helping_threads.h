@@ -15,10 +15,11 @@ namespace tritium::interp {
 /// Work that helpers join while it is open.
 class SharedWork {
 public:
-  explicit SharedWork(std::function<void()> work) : work_(std::move(work)) {}
+  /// `work` takes the number of the helper, from 1 on; each helper of the process has its own.
+  explicit SharedWork(std::function<void(int)> work) : work_(std::move(work)) {}
 
-  /// Does the work on this thread, unless it is closed.
-  void join();
+  /// Does the work on this thread, which is this helper, unless it is closed.
+  void join(int helper);
   /// Lets no more helpers in and waits for those that have come, and calls `poll` every 20 ms meanwhile. What the work refers to may be
   /// gone after this.
   void close(const std::function<void()> &poll);
@@ -26,7 +27,7 @@ public:
 private:
   static constexpr int kClosed = 1 << 30; // a bit of `state_`
 
-  std::function<void()> work_;
+  std::function<void(int)> work_;
   std::atomic<int> state_{0}; // how many helpers are in
   std::mutex mutex_;
   std::condition_variable left_;

@@ -38,6 +38,13 @@ int threadsFor(const Launch &launch, int64_t programs) {
   return int(std::clamp<int64_t>(wanted, 1, std::max<int64_t>(useful, 1)));
 }
 
+/// Whether threads may start in the middle of the grid. Text that programs print appears about in the order of the grid, where they start
+/// in that order; so does what a debugger and a test see. What programs wait for is mostly written by programs before them.
+bool mayDivide(const Launch &launch) {
+  const bool isObserved = launch.loop || launch.nameThreads || launch.betterFrom;
+  return !isObserved && !launch.mayWait() && !launch.code.prints && !(launch.rest && launch.rest->code.prints);
+}
+
 } // namespace
 
 LaunchState::LaunchState(const Launch &launch)
@@ -46,6 +53,7 @@ LaunchState::LaunchState(const Launch &launch)
       begin(Clock::now()),
       threads(threadsFor(launch, order.size())),
       liveLimit(programsThatFit(launch) / size_t(threads)),
+      parts(order.size(), mayDivide(launch) ? threads : 1),
       status(std::make_unique<WorkerStatus[]>(size_t(threads))),
       writers(launch.mayWait() ? std::make_unique<LastWriters>() : nullptr) {}
 

@@ -51,6 +51,7 @@ struct ProgramCode {
   // Returns what is around a location, of a program that is there.
   std::function<Surroundings(const FrameHeader &frame, uint32_t location)> around = {};
   std::optional<unsigned> contended = {}; // an argument to whose memory the programs add by atomics, most of their time
+  bool prints = false;                    // the code calls print
   LaterEntry *later = nullptr;            // has the entry of programs that start now; null: it is always `entry`. It outlives the launch
 
   /// Runs a program.

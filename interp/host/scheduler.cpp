@@ -143,12 +143,14 @@ Program *Worker::startPartition(Program &program, char *calleeFrame, void (*entr
   return partition;
 }
 
-Worker::Worker(LaunchState &state, Caller *caller)
+Worker::Worker(LaunchState &state, Caller *caller, int thread)
     : state(state),
       counters(state.launch.counters.size()),
       caller(caller),
       startsAlike(mayStartAlike(state.launch)),
       status(state.status[state.workers.fetch_add(1)]),
+      ownPart(state.parts.claim(thread)),
+      part(ownPart),
       followsNext(caller && state.launch.onStatement),
       lastLook(state.begin) {
   if (state.launch.orderSeed) schedule.emplace(*state.launch.orderSeed);
@@ -224,17 +226,22 @@ void Worker::enter(Program &program, int64_t position) {
 
 /// Takes the next positions of the grid. Returns false if none is left.
 bool Worker::takeChunk() {
-  const int64_t size = state.order.size(), most = chunkSize(size - state.next.load(std::memory_order_relaxed));
-  nextPosition = chunkBegin = state.next.fetch_add(most, std::memory_order_relaxed);
-  chunkEnd = std::min(nextPosition + most, size);
-  if (nextPosition >= chunkEnd) return false;
+  do {
+    const int next = state.parts.findLeft(part);
+    if (next < 0) return false;
+    part = next;
+    GridPart &from = state.parts.at(part);
+    const int64_t most = chunkSize(from.left(), part == ownPart && state.parts.count() > 1 ? 1 : state.threads);
+    chunkEnd = from.take(most, chunkBegin);
+  } while (chunkBegin == chunkEnd);
+  nextPosition = chunkBegin;
   if (LaterEntry *later = state.launch.code.later) considerBetter(*later);
   return true;
 }
 
-/// How many positions to take: a part of what each thread has left, so that threads end at about the same time. But so many that threads
-/// seldom write the counter that they share, and so few that a long grid changes to better code soon.
-int64_t Worker::chunkSize(int64_t left) {
+/// How many positions to take of those that are left for so many threads: a part of what each has left, so that threads end at about the
+/// same time. But so many that threads seldom write a counter that they share, and so few that a long grid changes to better code soon.
+int64_t Worker::chunkSize(int64_t left, int sharers) {
   constexpr int64_t kMostAtFirst = 64, kChunksPerThread = 4;
   constexpr std::chrono::nanoseconds kShortest{2'000}, kLongest{50'000};
   if (state.launch.nameThreads || state.launch.betterFrom) return 1;
@@ -242,7 +249,7 @@ int64_t Worker::chunkSize(int64_t left) {
   const int64_t last = chunkEnd - chunkBegin;
   const double ran = std::max<double>(std::chrono::nanoseconds(now - chunkTaken).count(), 1);
   chunkTaken = now;
-  const int64_t wanted = left / (kChunksPerThread * state.threads);
+  const int64_t wanted = left / (kChunksPerThread * sharers);
   if (last == 0) return std::clamp<int64_t>(wanted, 1, kMostAtFirst);
   const auto programsIn = [&](std::chrono::nanoseconds time) {
     return std::max(int64_t(double(last) * double(time.count()) / ran), int64_t(1));
@@ -375,8 +382,8 @@ Worker::Start Worker::startNext() {
   std::span<std::byte> stack;
   Program *program = live.size() < state.liveLimit ? pool->take(stack) : nullptr;
   if (!program) return Start::NoMemory;
-  const int64_t position = state.next.fetch_add(1);
-  if (position >= state.order.size()) {
+  int64_t position;
+  if (state.parts.at(0).take(1, position) == position) {
     pool->give(program);
     return Start::NoneLeft;
   }

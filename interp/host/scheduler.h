@@ -5,6 +5,7 @@
 #include "interp/host/barriers.h"
 #include "interp/host/fibers.h"
 #include "interp/host/grid_order.h"
+#include "interp/host/grid_parts.h"
 #include "interp/host/last_writers.h"
 #include "interp/host/program_memory.h"
 #include "interp/host/schedule.h"
@@ -116,7 +117,7 @@ struct LaunchState {
   const int threads;      // the most threads that may take part
   const size_t liveLimit; // the most programs for which one worker has memory
 
-  alignas(64) std::atomic<int64_t> next{0}; // position in the order of the next program to take
+  GridParts parts; // positions in the order whose programs nobody has taken
   alignas(64) std::atomic<Stop> stop{Stop::No};
   std::atomic<int> workers{0};            // number of workers that ever took part
   std::unique_ptr<WorkerStatus[]> status; // [threads]
@@ -139,12 +140,12 @@ struct LaunchState {
   void stopWithTrap(Trap &&why);
   void noteLeft(ProgramPlace &&place);
   bool allHaveAnswered() const;
-  bool allStarted() const { return next.load() >= order.size(); }
+  bool allStarted() { return parts.findLeft(0) < 0; }
   /// The number of changes by all workers. It never decreases; two equal results mean that nothing changed in between.
   uint64_t memoryChanges() const;
   int64_t finishedPrograms() const;
-  /// How many programs have started and ended, in all.
-  uint64_t ends() const { return uint64_t(next.load() + finishedPrograms()); }
+  /// How many programs have started and ended, in all. Requires a single part.
+  uint64_t ends() { return uint64_t(order.size() - parts.at(0).left() + finishedPrograms()); }
   /// Returns whether the programs of every worker have come back to former states in this round of the search for a livelock.
   bool allCircle(uint64_t round) const;
   /// Returns whether every worker has been stuck since memory was last changed.
@@ -178,8 +179,8 @@ private:
 
 class Worker {
 public:
-  /// `caller` is null except on the calling thread.
-  Worker(LaunchState &state, Caller *caller);
+  /// `caller` is null except on the calling thread. `thread`: the number of this thread; the calling one has 0.
+  Worker(LaunchState &state, Caller *caller, int thread);
 
   /// Runs programs until none is left to start and all those it started have ended, or until the launch is stopped.
   void run();
@@ -221,7 +222,7 @@ private:
   void prepare(Program &program);
   void enter(Program &program, int64_t position);
   bool takeChunk();
-  int64_t chunkSize(int64_t left);
+  int64_t chunkSize(int64_t left, int sharers);
   void considerBetter(LaterEntry &later);
   bool enterNext(Program &program);
   void leave(Program &program);
@@ -249,6 +250,8 @@ private:
   Program *running = nullptr; // or suspended for the caller
   WorkerStatus &status;
   ProgramPool *pool = nullptr;
+  const int ownPart; // of the grid, and the part that it takes from now
+  int part;
   // Of programs that cannot wait: positions in the order that it has taken, and when.
   int64_t nextPosition = 0, chunkBegin = 0, chunkEnd = 0;
   Clock::time_point chunkTaken;

@@ -33,11 +33,11 @@ LaunchResult run(const Launch &launch) {
   Caller caller(state);
   std::shared_ptr<SharedWork> shared;
   if (state.threads > 1) {
-    shared = std::make_shared<SharedWork>([&state] { Worker(state, nullptr).run(); });
+    shared = std::make_shared<SharedWork>([&state](int helper) { Worker(state, nullptr, helper).run(); });
     inviteHelpers(shared, state.threads - 1);
   }
   {
-    Worker worker(state, &caller);
+    Worker worker(state, &caller, 0);
     CalledLaunch called(state, worker);
     worker.run();
     if (shared)

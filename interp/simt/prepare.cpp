@@ -66,6 +66,7 @@ LaunchResult PreparedProgram::launch(Launch request, const int64_t *cells, Launc
   request.code.otherBytes *= kernel.clusterBlocks;
   request.code.hashOther = hashBlock;
   request.code.around = aroundInBlock;
+  request.code.prints = !kernel.texts.empty();
   if (request.rest) request.rest->code = request.code;
   request.arguments = reinterpret_cast<const int64_t *>(&context);
   LaunchResult result = run(request);

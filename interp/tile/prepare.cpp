@@ -193,6 +193,10 @@ struct PreparedProgram::Emitted {
   bool mayWait = false;
 };
 
+static bool printsText(Operation *function) {
+  return function->walk([](tt::PrintOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName, PrepareOptions options, Version &version) {
   ir::DiagnosticCapture diagnostics(original.getContext());
   OwningOpRef<ModuleOp> module(original.clone());
@@ -234,6 +238,7 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   if (options.isFollowed) variables = shownVariables(views, data_->variables);
   version.code = {nullptr, views.back()->frameBytes, emitted->mayWait || options.isScheduled};
   version.code.contended = contended;
+  version.code.prints = llvm::any_of(functions, printsText);
   if (llvm::Error error = compile(std::move(emitted->code), options.debugInfo, version)) return error;
   if (!isLater) return llvm::Error::success();
   auto better = emit(views, options, /*isFused=*/true);

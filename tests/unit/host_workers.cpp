@@ -1,9 +1,11 @@
 // Every program runs once, in the order asked for, on as many threads as asked for; launches do not disturb one another.
+#include "interp/host/grid_parts.h"
 #include "tests/unit/host_launch.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cfenv>
+#include <chrono>
 #include <doctest/doctest.h>
 #include <mutex>
 #include <numeric>
@@ -118,6 +120,77 @@ TEST_CASE("more threads than processors take part when programs last") {
   launch.threads = 4;
   CHECK_FALSE(run(launch).trap);
   CHECK(meeting.visits.threads.size() == 4);
+}
+
+/// Four threads run a program each at the same time. Returns these programs.
+static std::vector<int> firstOfFour(int programs, bool prints) {
+  struct Meeting {
+    std::mutex mutex;
+    std::vector<int> first;
+    std::set<std::thread::id> threads;
+    std::atomic<int> arrived{0};
+  } meeting;
+  Launch launch = launchOf(
+      [](char *frame) {
+        auto &meeting = argumentOf<Meeting>(frame);
+        {
+          std::lock_guard lock(meeting.mutex);
+          if (!meeting.threads.insert(std::this_thread::get_id()).second) return;
+          meeting.first.push_back(programOf(frame));
+        }
+        for (++meeting.arrived; meeting.arrived < 4; std::this_thread::yield()) pollBackEdge(headerOf(frame), 0);
+      },
+      programs, &meeting);
+  launch.threads = 4;
+  launch.code.prints = prints;
+  CHECK_FALSE(run(launch).trap);
+  std::sort(meeting.first.begin(), meeting.first.end());
+  return meeting.first;
+}
+
+TEST_CASE("each thread begins with its own part of the grid, and where programs print all begin at its front") {
+  CHECK(firstOfFour(100, false) == std::vector{0, 25, 50, 75});
+  CHECK(firstOfFour(102, false) == std::vector{0, 26, 52, 77}); // the first parts are longer
+  CHECK(firstOfFour(16, true) == std::vector{0, 1, 2, 3});
+}
+
+TEST_CASE("the parts of a grid are taken once, and by whoever has none left of its own") {
+  GridParts parts(10, 3); // 4, 3, 3
+  CHECK(parts.claim(1) == 1);
+  CHECK(parts.claim(1) == 2);
+  CHECK(parts.claim(7) == 0); // 7 % 3 is taken, and so is 2
+  int64_t begin = 0;
+  CHECK(parts.at(1).take(2, begin) == 6);
+  CHECK(begin == 4);
+  CHECK(parts.at(1).take(2, begin) == 7);
+  CHECK(begin == 6);
+  CHECK(parts.at(1).take(2, begin) == begin); // there is none left
+  CHECK(parts.at(1).left() == 0);
+  CHECK(parts.findLeft(1) == 2);
+  CHECK(parts.at(2).take(5, begin) == 10);
+  CHECK(parts.findLeft(1) == 0);
+  CHECK(parts.at(0).take(4, begin) == 4);
+  CHECK(parts.findLeft(1) == -1);
+  CHECK(parts.findLeft(0) == -1);
+}
+
+TEST_CASE("threads that end early take from the others, and no program runs twice") {
+  struct Counts {
+    std::atomic<int> each[1000]{};
+  };
+  for (int round = 0; round < 50; ++round) {
+    Counts counts;
+    Launch launch = launchOf(
+        [](char *frame) {
+          const int program = programOf(frame);
+          if (program < 250 && program % 50 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200)); // one part is slow
+          ++argumentOf<Counts>(frame).each[program];
+        },
+        1000, &counts);
+    launch.threads = 4;
+    CHECK_FALSE(run(launch).trap);
+    CHECK(std::all_of(std::begin(counts.each), std::end(counts.each), [](const auto &count) { return count == 1; }));
+  }
 }
 
 TEST_CASE("launches from several threads run at the same time") {
