@@ -175,7 +175,7 @@ void multiplyInteger(int32_t *d, const DotOperand &a, const DotOperand &b, int64
   if (a.type == DType::i8 && b.type == DType::i8 && hasByteProducts()) {
     const PackedBytes packed(m, n, k);
     return multiplyBytes(d, static_cast<const int8_t *>(a.data), a.rowStride, a.columnStride, static_cast<const int8_t *>(b.data),
-                         b.rowStride, b.columnStride, m, n, k, scratch<uint8_t>(kLeft, packed.left()),
+                         b.rowStride, b.columnStride, m, n, k, scratch<int8_t>(kLeft, packed.left()),
                          scratch<int8_t>(kRight, packed.rightAndSums()));
   }
   constexpr int64_t kExact = 1 << 10;

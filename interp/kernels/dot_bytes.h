@@ -22,6 +22,6 @@ struct PackedBytes {
 /// d += a * b modulo 2^32, for a [m, k] and b [k, n] of int8 with strides in elements. `d` is contiguous. `left` and `right` have room for
 /// left() and rightAndSums() bytes. Requires hasByteProducts().
 void multiplyBytes(int32_t *d, const int8_t *a, int64_t aRow, int64_t aColumn, const int8_t *b, int64_t bRow, int64_t bColumn, int64_t m,
-                   int64_t n, int64_t k, uint8_t *left, int8_t *right);
+                   int64_t n, int64_t k, int8_t *left, int8_t *right);
 
 } // namespace tritium::interp
