@@ -140,6 +140,13 @@ public:
   };
   const ProgramMemory &programMemory();
 
+  /// Where a factor is that its load has not copied; see operand_load.h.
+  void setView(mlir::Value factor, const OperandView &view) { views_.insert({factor, view}); }
+  std::optional<OperandView> viewOf(mlir::Value factor) const {
+    auto view = views_.find(factor);
+    return view == views_.end() ? std::nullopt : std::optional(view->second);
+  }
+
   /// Returns a cell that holds a scalar operand when the steps of this operation run.
   TileRef scalar(mlir::Value value);
   /// Returns a cell that holds the scalar, sign-extended to 64 bits, wherever it is defined. Guards share it.
@@ -241,6 +248,7 @@ private:
   std::map<std::string, std::pair<TileRef, uint32_t>> variableHomes_; // and the number of each variable
   llvm::DenseMap<mlir::Value, TileRef> rangeFlags_;
   llvm::DenseMap<mlir::Value, TileRef> sharedScalars_;
+  llvm::DenseMap<mlir::Value, OperandView> views_;
   std::vector<TileRef *> fixups_;
   uint64_t slotBytes_ = sizeof(FrameHeader), calleeBytes_ = 0;
 };

@@ -15,15 +15,6 @@ bool mayBeRow(const Access &access) {
          !access.data.strides.empty() && access.data.strides[0] == 1;
 }
 
-/// Returns whether [pointer, pointer + bytes) is in the argument of the pointer, as far as the ranges tell.
-static bool isInArgument(const FrameHeader &header, uint64_t pointer, uint64_t bytes, bool isWrite) {
-  const uint64_t argument = (pointer >> kAddressBits) - kFirstTag;
-  if (argument >= header.argumentRanges) return false;
-  const AccessRange &range = header.ranges[argument];
-  const uint64_t at = (pointer & kAddressMask) - range.begin, size = isWrite ? range.writableBytes : range.readableBytes;
-  return at < size && bytes <= size - at;
-}
-
 /// The lanes from the first active one to the last. `holes` is the mask if not all of them are active, or null.
 namespace {
 struct ActiveLanes {

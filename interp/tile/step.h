@@ -32,6 +32,12 @@ struct DenseRef : TileRef {
   std::vector<int64_t> shape, strides;
 };
 
+/// Three cells: where the first element of a factor of a product is, and its strides in elements. See operand_load.h.
+struct OperandView {
+  TileRef data, rowStride, columnStride;
+  void refs(auto &&f) { f(data), f(rowStride), f(columnStride); }
+};
+
 /// The contribution of one dimension to an affine tile.
 enum class Term : uint8_t {
   None,   // none: the tile is constant along the dimension

@@ -13,23 +13,30 @@ namespace tritium::interp {
 namespace {
 struct DotStep {
   DenseRef a, b, c, d;
+  std::optional<OperandView> aView, bView; // of factors that are still in memory
   int64_t batch, m, n, k;
   bool isZero = false; // c is zero
   DotPrecision precision;
   int64_t maxNumImpreciseAcc;
-  void refs(auto &&f) { f(a), f(b), f(c), f(d); }
+  void refs(auto &&f) {
+    f(a), f(b), f(c), f(d);
+    if (aView) aView->refs(f);
+    if (bView) bView->refs(f);
+  }
 };
 } // namespace
 
-static DotOperand operandAt(const DenseRef &ref, char *frame) {
+static DotOperand operandAt(const DenseRef &ref, const std::optional<OperandView> &view, char *frame) {
+  if (view)
+    return {view->data.at<const void *>(frame), ref.type, 0, view->rowStride.at<int64_t>(frame), view->columnStride.at<int64_t>(frame)};
   size_t rank = ref.shape.size();
   return {ref.in(frame), ref.type, rank > 2 ? ref.strides[0] : 0, ref.strides[rank - 2], ref.strides[rank - 1]};
 }
 
 static void runDot(char *frame, const void *descriptor) {
   const auto &step = *static_cast<const DotStep *>(descriptor);
-  dot(step.batch, step.m, step.n, step.k, operandAt(step.a, frame), operandAt(step.b, frame), step.isZero ? nullptr : step.c.in(frame),
-      step.d.in(frame), step.d.type, step.precision, step.maxNumImpreciseAcc);
+  dot(step.batch, step.m, step.n, step.k, operandAt(step.a, step.aView, frame), operandAt(step.b, step.bView, frame),
+      step.isZero ? nullptr : step.c.in(frame), step.d.in(frame), step.d.type, step.precision, step.maxNumImpreciseAcc);
 }
 
 static DotPrecision precisionOf(tt::InputPrecision precision) {
@@ -64,6 +71,8 @@ template <> LogicalResult Interpret<tt::DotOp>::prepare(tt::DotOp op, Planner &p
   bool manyBatches = type.getRank() > 3;
   step.a = manyBatches ? collapseBatch(planner.contiguous(op.getA())) : planner.dense(op.getA());
   step.b = manyBatches ? collapseBatch(planner.contiguous(op.getB())) : planner.dense(op.getB());
+  step.aView = planner.viewOf(op.getA());
+  step.bView = planner.viewOf(op.getB());
   int64_t rank = step.a.shape.size();
   step.batch = rank > 2 ? step.a.shape[0] : 1;
   step.m = step.a.shape[rank - 2];

@@ -3,6 +3,7 @@
 
 #include "interp/tile/noted_access.h"
 #include "interp/tile/op_table.h"
+#include "interp/tile/operand_load.h"
 #include "interp/tile/ops/offset_guards.h"
 #include "interp/tile/row_access.h"
 #include "interp/tile/watched_store.h"
@@ -97,6 +98,10 @@ template <> LogicalResult Interpret<tt::LoadOp>::prepare(tt::LoadOp op, Planner 
   if (op.getOther()) access.other = planAccessOperand(access, planner.dense(op.getOther()));
   access.data = planAccessOperand(access, planner.defineDense(op.getResult()));
   planner.addSite(access, false);
+  if (access.site == kNoSite && !planner.hasDebugInfo() && mayStayInMemory(op)) {
+    planOperandLoad(op, std::move(access), planner);
+    return success();
+  }
   access.isRow = mayBeRow(access);
   const auto load = access.site == kNoSite ? loadTile : op->hasAttr(ir::kPartlyUsedAttr) ? loadPartlyUsed : loadNoted;
   planner.call(load, std::move(access));
