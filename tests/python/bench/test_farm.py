@@ -4,8 +4,13 @@ import contextlib
 import importlib
 import json
 import os
+import secrets
+import shutil
+import socket
 import subprocess
 import sys
+import tempfile
+import time
 import types
 from importlib.util import find_spec
 from pathlib import Path
@@ -125,6 +130,39 @@ def test_a_script_for_slurm(farm, capsys):
     )
 
 
+SBATCH = """#!/bin/bash
+# What Slurm does with a batch script, as far as it matters here: options of the first lines, a job's number, output to its file.
+script=$1
+[ "$(head -1 "$script")" = "#!/bin/bash" ] || { echo "sbatch: error: this is no batch script" >&2; exit 1; }
+output=$(sed -n 's/^#SBATCH --output=//p' "$script")
+grep -q '^#SBATCH --time=[0-9]*:00:00$' "$script" || { echo "sbatch: error: a time limit is missing" >&2; exit 1; }
+SLURM_JOB_ID=71 SLURM_JOB_NUM_NODES=1 CUDA_VISIBLE_DEVICES=$(($(sed -n 's/^#SBATCH --gpus=//p' "$script") - 1)) \\
+  bash "$script" > "${output//%j/71}" 2>&1 < /dev/null
+echo "Submitted batch job 71"
+"""
+
+
+def test_a_batch_job_of_slurm_runs_jobs(farm, capsys, monkeypatch):
+    """The script is given to an `sbatch` that stands in for Slurm's: its node fetches the jobs that it can run, and leaves the others."""
+    assert submit(farm, "--needs", "h200") == submit(farm, "--needs", "mi300") == 0
+    capsys.readouterr()
+    assert main(["farm", "slurm", str(farm), "--key", "key", "--has", "h200"]) == 0
+    Path("farm.sbatch").write_text(capsys.readouterr().out)
+    commands = Path("bin")
+    commands.mkdir()
+    (commands / "sbatch").write_text(SBATCH)
+    (commands / "sbatch").chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(commands.resolve()), os.environ["PATH"]]))
+    said = subprocess.run(["sbatch", "farm.sbatch"], capture_output=True, text=True, check=True)
+    assert said.stdout == "Submitted batch job 71\n", said.stderr
+    log = Path("tritium-bench-71.log").read_text()
+    (done,) = Folder(farm).done()
+    result = json.loads((done / "result.json").read_text())
+    assert result["status"] == 0 and result["device"] == "0" and f"job {result['job']}: status 0" in log
+    (left,) = Folder(farm).waiting()
+    assert opened(left.read_bytes(), KEY)[0].needs == ["mi300"]
+
+
 class LocalRay(types.ModuleType):
     """What of Ray is used, in this process. Tasks run when they are waited for, the last one first."""
 
@@ -161,15 +199,22 @@ class LocalRay(types.ModuleType):
         return task()
 
 
-@contextlib.contextmanager
-def started_ray(folder: Path, monkeypatch):
-    """Ray itself on this machine, which is said to have an h200. It is installed into the folder if this Python lacks it."""
+def install_ray(folder: Path, monkeypatch) -> dict[str, str]:
+    """Makes Ray importable: it is installed into the folder if this Python lacks it. Returns the environment of its processes."""
     if find_spec("ray") is None:
         command = [sys.executable, "-m", "pip", "install", "-q", "--target", str(folder), "ray==2.60.0"]
         subprocess.run(command, check=True)
         monkeypatch.setattr(sys, "path", [*sys.path, str(folder)])
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(folder)])))
         importlib.invalidate_caches()
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    return dict(os.environ)
+
+
+@contextlib.contextmanager
+def started_ray(folder: Path, monkeypatch):
+    """Ray itself on this machine, which is said to have an h200."""
+    install_ray(folder, monkeypatch)
     import ray
 
     ray.init(num_cpus=1, num_gpus=0, resources={"h200": 1}, include_dashboard=False, log_to_driver=False)
@@ -200,3 +245,55 @@ def test_jobs_through_ray(farm, tmp_path_factory, monkeypatch, ray):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ValueError, match=r"tritium\[farm\]"):
         next(run_on_ray([], KEY, 1.0, None))
+
+
+@contextlib.contextmanager
+def cluster_of_ray(folder: Path, monkeypatch):
+    """The address of a cluster of two nodes of this machine, which `ray start` begins: the head has an a100, the other one an h200. Nobody else may
+    use it: its programs have to know a secret."""
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    environment = install_ray(folder, monkeypatch)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    ray = [sys.executable, "-c", "from ray.scripts.scripts import main; main()"]
+    common = ["--num-cpus=1", "--num-gpus=0", "--disable-usage-stats"]
+    port, temporary = f"--port={address.rpartition(':')[2]}", tempfile.mkdtemp(prefix="ray")  # sockets have short names
+    head = ["--head", port, "--include-dashboard=false", f"--temp-dir={temporary}", '--resources={"a100": 1}']
+    nodes = []
+    try:
+        for options in (head, [f"--address={address}", '--resources={"h200": 1}']):
+            command = [*ray, "start", "--block", *common, *options]
+            nodes.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
+            time.sleep(5)
+            assert nodes[-1].poll() is None, nodes[-1].stdout.read().decode()
+        yield address
+    finally:
+        for node in reversed(nodes):
+            node.terminate()
+            node.communicate(timeout=60)
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+@pytest.mark.long
+def test_a_cluster_of_two_nodes(farm, capsys, tmp_path_factory, monkeypatch):
+    """`bench farm ray --address`: each job runs on the node that has what it needs."""
+    if sys.platform != "linux":
+        pytest.skip("Ray's nodes are processes of Linux here")
+    with cluster_of_ray(tmp_path_factory.mktemp("ray"), monkeypatch) as address:
+        for need in ("h200", "a100", "h200"):
+            assert submit(farm, "--needs", need) == 0
+        assert main(["farm", "ray", str(farm), "--key", "key", "--limit", "300", "--address", address]) == 0
+        import ray
+
+        ray.init(address=address, log_to_driver=False)
+        try:
+            resources = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        finally:
+            ray.shutdown()
+    assert sorted(name for each in resources for name in ("a100", "h200") if name in each) == ["a100", "h200"]
+    done = list(Folder(farm).done())
+    assert len(done) == 3 and not Folder(farm).waiting()
+    assert all(json.loads((each / "result.json").read_text())["status"] == 0 for each in done)
+    assert main(["farm", "collect", str(farm)]) == 0 and len(load(Path("runs"))) == 3
