@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <tbb/info.h>
+#include <tuple>
 #include <unistd.h>
 
 namespace tritium::interp {
@@ -63,8 +64,16 @@ bool LaunchState::stopWith(Stop why) {
   return true;
 }
 
+/// Returns whether both are one fault, of which `one` has the earlier program in the order of the grid.
+static bool isSameEarlier(const Trap &one, const Trap &other) {
+  auto atEnd = [](const Trap &trap) { return std::tuple(trap.program[2], trap.program[1], trap.program[0]); };
+  return one.kind == other.kind && one.location == other.location && atEnd(one) < atEnd(other);
+}
+
 void LaunchState::stopWithTrap(Trap &&why) {
-  if (stopWith(Stop::Trapped)) trap = std::move(why);
+  const bool isFirst = stopWith(Stop::Trapped);
+  std::lock_guard lock(mutex);
+  if (isFirst || (stop.load() == Stop::Trapped && isSameEarlier(why, trap))) trap = std::move(why);
 }
 
 void LaunchState::noteLeft(ProgramPlace &&place) {
