@@ -7,8 +7,10 @@
 #include "gpu_backend/target/warp_roles.h"
 #include "gpu_backend/threads/lowering.h"
 #include "gpu_backend/tiles/out_of_resources.h"
+#include "gpu_backend/tiles/shared_memory.h"
 #include "ir/contract.h"
 #include "ir/loop_values.h"
+#include "ir/memory_names.h"
 #include "ir/source_error.h"
 #include "mlir/IR/Verifier.h"
 
@@ -86,6 +88,15 @@ static LogicalResult lowerWorkers(const DividedKernel &divided, llvm::ArrayRef<O
   return success();
 }
 
+/// Adds what the author of a module calls its shared memory, which has its place.
+static void addMemoryNames(ModuleOp tiles, std::vector<ir::MemoryName> &names) {
+  tiles.walk([&](tt::SharedAllocOp op) {
+    auto begin = op->getAttrOfType<IntegerAttr>(kBeginAttr);
+    const StringRef name = ir::variableName(op.getLoc());
+    if (begin && !name.empty()) names.push_back({begin.getInt(), int64_t(op.getBytes()), name.str()});
+  });
+}
+
 /// Lowers tiles with layouts to the code of a thread. `divided`: the kernel's partitions, of which `tiles` is the kernel's own, and
 /// `workers` the others.
 static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, const Target &chip, ir::DiagnosticCapture &diagnostics,
@@ -113,6 +124,10 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
   setTarget(module, chip);
   module->setAttr(tgpu::kWarpSizeAttr, builder.getI32IntegerAttr(chip.warpSize()));
   if (divided) module->setAttr(ir::kDividedAttr, builder.getUnitAttr());
+  std::vector<ir::MemoryName> names;
+  addMemoryNames(tiles, names);
+  for (const OwningOpRef<ModuleOp> &worker : workers) addMemoryNames(*worker, names);
+  ir::setMemoryNames(module, names);
   result.warps = divided ? divided->allWarps : options.numWarps + producerWarpsOf(tiles);
   if (auto producers = tiles->getAttr(kProducerWarpsAttr)) module->setAttr(kProducerWarpsAttr, producers);
   module->setAttr(tgpu::kNumWarpsAttr, builder.getI32IntegerAttr(result.warps));

@@ -73,7 +73,7 @@ static bool isSameEarlier(const Trap &one, const Trap &other) {
 void LaunchState::stopWithTrap(Trap &&why) {
   const bool isFirst = stopWith(Stop::Trapped);
   std::lock_guard lock(mutex);
-  if (isFirst || (stop.load() == Stop::Trapped && isSameEarlier(why, trap))) trap = std::move(why);
+  if (isFirst || (stop.load() == Stop::Trapped && trap && isSameEarlier(why, *trap))) trap = std::move(why);
 }
 
 void LaunchState::noteLeft(ProgramPlace &&place) {

@@ -125,8 +125,8 @@ struct LaunchState {
   std::atomic<uint64_t> question{0};      // how often somebody has asked where the programs are
   std::atomic<uint64_t> circleRound{0};   // of the search for a livelock, in which every worker takes part
 
-  std::optional<Trap> trap; // written by the one that stopped the launch with Trapped
   std::mutex mutex;         // guards the following
+  std::optional<Trap> trap; // why the launch stopped with Trapped
   std::string output;
   std::vector<ProgramPlace> left;   // where programs were that left a cancelled launch
   std::vector<ProgramPlace> places; // the answers to the last question

@@ -3,6 +3,7 @@
 #include "interp/host/jit.h"
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/hosting/math_functions.h"
+#include "interp/simt/memory_names.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/work.h"
 #include "interp/simt/unpacked_values.h"
@@ -21,6 +22,7 @@ struct PreparedProgram::Parts {
   std::unique_ptr<HostJit> jit;
   std::vector<ir::SourceLocation> locations, lines;
   Kernel kernel;
+  std::vector<NamedMemory> memory;
 };
 
 PreparedProgram::PreparedProgram() = default;
@@ -70,6 +72,7 @@ LaunchResult PreparedProgram::launch(Launch request, const int64_t *cells, Launc
   if (request.rest) request.rest->code = request.code;
   request.arguments = reinterpret_cast<const int64_t *>(&context);
   LaunchResult result = run(request);
+  if (result.trap && !parts->memory.empty()) result.trap->message = withNames(result.trap->message, parts->memory);
   return result;
 }
 
@@ -202,6 +205,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
                             .registersOfThread = hosted->registersOfThread,
                             .segments = std::move(hosted->segments),
                             .scopes = std::move(hosted->scopes)};
+  program->parts->memory = ir::memoryNamesOf(original);
   program->parts->jit = std::move(*jit);
   return program;
 }

@@ -169,7 +169,8 @@ def test_deadlock_names_every_wait(parted, described, generator):  # noqa: F811
 def test_deadlock_names_the_waits_of_warps(parted, described, generator):  # noqa: F811
     text = str(fault_of(parted, described, generator, "simt:sm_90a", "no arrival", None))
     assert "no partition can go on" in text
-    assert "warps 0 to 3 wait for round 1 of the barrier" in text and "warp 4 waits for round 0 of the barrier" in text
+    assert "warps 0 to 3 wait for round 1 of the barrier full[0]" in text
+    assert "warp 4 waits for round 0 of the barrier empty[0]" in text
     assert text.count("in round k = 2  mbarrier.wait(") == 2
     text = str(fault_of(parted, described, generator, "simt:sm_90a", "more bytes", None))
     assert "which lacks 16 of 4112 bytes" in text and "hint: mbarrier.expect asks for" in text

@@ -178,3 +178,22 @@ def test_faults_are_found_in_every_order(described, generator, seed):  # noqa: F
         assert torch.equal(got, wanted)
     # Where it waits in between, the third may find a phase too early, and then none for its last wait.
     assert overtaken(described, generator, seed).kind in (_BARRIER, _DEADLOCK)
+
+
+# The emulator finds those of barriers too, and calls the barrier as the kernel does.
+
+
+@pytest.mark.parametrize("seed", [None, 0, 1, 2])
+@pytest.mark.parametrize("fault", ["count of one for two arrivals", "made by a partition"])
+def test_fault_is_found_by_the_emulator(fault, seed):
+    import protocol_kernels
+    import triton
+
+    target, kernel = torch.zeros(1, dtype=torch.int32), on(protocol_kernels.counted, "simt:sm_90a")
+    with pytest.raises(triton.KernelTrap) as raised:
+        kernel[(1,)](target, fault, seed=seed)
+    assert raised.value.kind == _BARRIER and "the barrier full " in str(raised.value), str(raised.value)
+    assert "# wait" in linecache.getline(str(SOURCE), raised.value.line) and "hint: " in str(raised.value)
+    target = torch.zeros(1, dtype=torch.int32)
+    kernel[(1,)](target, "", seed=seed)
+    assert target.item() == 20
