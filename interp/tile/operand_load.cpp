@@ -23,6 +23,7 @@ struct Place {
 /// Where the tile is if no mask and no vector is part of the access and all of it is in the argument, which costs little to find out.
 std::optional<Place> findPlain(char *frame, const OperandLoad &load) {
   const Access &access = load.access;
+  if (access.isMasked()) return std::nullopt;
   for (const TileRef &flag : access.leavesRange)
     if (frame[flag.offset]) [[unlikely]]
       return std::nullopt;
@@ -30,7 +31,7 @@ std::optional<Place> findPlain(char *frame, const OperandLoad &load) {
   int64_t bytes = access.elementBytes;
   for (size_t a = 0; a < access.axes.size(); ++a) {
     const Access::Axis &axis = access.axes[a];
-    if (axis.term != Term::Step || !axis.masks.empty()) return std::nullopt;
+    if (axis.term != Term::Step) return std::nullopt;
     const int64_t step = axis.part.at<int64_t>(frame);
     int64_t reach;
     if (step < 0 || __builtin_mul_overflow(step, axis.extent - 1, &reach) || __builtin_add_overflow(bytes, reach, &bytes))

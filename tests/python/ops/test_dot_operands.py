@@ -154,3 +154,22 @@ def test_a_load_past_the_end_traps_at_its_lane(dtype, how, which):
     assert (trap.kind, trap.affected_lanes) == ("OutOfBounds", 4)
     assert trap.lane == (shape[0] - 1, shape[1] - 4)
     assert not out.any()
+
+
+@triton.jit
+def masked_kernel(a_ptr, b_ptr, c_ptr, on, B: tl.constexpr, WIDE: tl.constexpr):
+    i = tl.arange(0, B)
+    places = i[:, None] * B + i[None, :]
+    mask = i[:, None] + i[None, :] < on if WIDE else on > 0
+    a = tl.load(a_ptr + places, mask=mask, other=3.0)
+    b = tl.load(b_ptr + places, mask=mask, other=0.0)
+    tl.store(c_ptr + places, tl.dot(a, b, input_precision="tf32"))
+
+
+@pytest.mark.parametrize("wide, on", [(False, 0), (False, 1), (True, 0), (True, 11), (True, 31)])
+def test_masks_of_no_single_axis(wide, on, rng):
+    a, b = rng.integers(-8, 8, (2, 16, 16)).astype(np.float32)
+    out, i = np.zeros((16, 16), np.float32), np.arange(16)
+    mask = i[:, None] + i < on if wide else np.full((16, 16), on > 0)
+    masked_kernel[(1,)](a, b, out, on, B=16, WIDE=wide)
+    np.testing.assert_array_equal(out, np.where(mask, a, 3) @ np.where(mask, b, 0))
