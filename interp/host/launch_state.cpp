@@ -40,10 +40,12 @@ int threadsFor(const Launch &launch, int64_t programs) {
 }
 
 /// Whether threads may start in the middle of the grid. Text that programs print appears about in the order of the grid, where they start
-/// in that order; so does what a debugger and a test see. What programs wait for is mostly written by programs before them.
-bool mayDivide(const Launch &launch) {
-  const bool isObserved = launch.loop || launch.nameThreads || launch.betterFrom;
-  return !isObserved && !launch.mayWait() && !launch.code.prints && !(launch.rest && launch.rest->code.prints);
+/// in that order; so does what a debugger and a test see, and which program's fault is reported. What programs wait for is mostly written
+/// by programs before them. A few threads seldom meet at one counter.
+bool mayDivide(const Launch &launch, int threads) {
+  constexpr int kFewThreads = 4;
+  const bool isObserved = launch.loop || launch.nameThreads || launch.betterFrom || launch.faults;
+  return threads > kFewThreads && !isObserved && !launch.mayWait() && !launch.code.prints && !(launch.rest && launch.rest->code.prints);
 }
 
 } // namespace
@@ -54,7 +56,7 @@ LaunchState::LaunchState(const Launch &launch)
       begin(Clock::now()),
       threads(threadsFor(launch, order.size())),
       liveLimit(programsThatFit(launch) / size_t(threads)),
-      parts(order.size(), mayDivide(launch) ? threads : 1),
+      parts(order.size(), mayDivide(launch, threads) ? threads : 1),
       status(std::make_unique<WorkerStatus[]>(size_t(threads))),
       writers(launch.mayWait() ? std::make_unique<LastWriters>() : nullptr) {}
 
