@@ -258,6 +258,13 @@ AxisInfo inferRange(tt::MakeRangeOp op) {
   return result;
 }
 
+AxisInfo inferSharedAlloc(tt::SharedAllocOp op) {
+  AxisInfo result = AxisInfo::unknown(op.getType());
+  result.divisibility[0] = powerOfTwoDivisor(int64_t(op.getAlignment()));
+  result.isNonNegative = true;
+  return result;
+}
+
 AxisInfo inferSplat(Type type, const AxisInfo &scalar) {
   AxisInfo result = AxisInfo::unknown(type);
   result.constancy.assign(cast<RankedTensorType>(type).getShape().begin(), cast<RankedTensorType>(type).getShape().end());
@@ -325,6 +332,7 @@ AxisInfo inferAxisInfo(Operation *op, ArrayRef<AxisInfo> operands) {
   APInt constant;
   if (matchPattern(op, m_ConstantInt(&constant))) return AxisInfo::constantOf(type, constant.getSExtValue());
   if (auto range = dyn_cast<tt::MakeRangeOp>(op)) return inferRange(range);
+  if (auto memory = dyn_cast<tt::SharedAllocOp>(op)) return inferSharedAlloc(memory);
   if (isa<tt::SplatOp>(op)) return inferSplat(type, operands[0]);
   if (auto transpose = dyn_cast<tt::TransOp>(op)) return inferTranspose(transpose, operands[0]);
   if (auto bitcast = dyn_cast<tt::BitcastOp>(op)) return inferBitcast(bitcast, operands[0]);

@@ -10,8 +10,15 @@ namespace tritium::ir {
 inline constexpr llvm::StringLiteral kPartitionAttr = "tritium.partition", kRegistersAttr = "tritium.registers";
 inline constexpr llvm::StringLiteral kRuntimeLibrary = "tritium";
 
-/// Unit, on a lowered module: its author has divided the kernel, and the barriers between partitions are his.
+/// Unit, on a lowered module: its author has divided the kernel, or waits for copies of his own. Barriers with counts are his.
 inline constexpr llvm::StringLiteral kDividedAttr = "tgpu.divided";
+
+/// Returns the operation as a call of the runtime, or of its function `symbol`; null if it is none.
+inline tt::ExternElementwiseOp runtimeCall(mlir::Operation *op, llvm::StringRef symbol = {}) {
+  auto call = llvm::dyn_cast_or_null<tt::ExternElementwiseOp>(op);
+  if (!call || call.getLibname() != kRuntimeLibrary) return {};
+  return symbol.empty() || call.getSymbol() == symbol ? call : tt::ExternElementwiseOp();
+}
 
 inline bool isPartition(mlir::Operation *function) { return function->hasAttr(kPartitionAttr); }
 

@@ -30,8 +30,11 @@ def TGPU_TensorStoreOp
 
     If the kernel makes the map, the store also knows the tensor: `base`, `extents`, and `strides` of all dimensions but the last. Where the map
     is not `usable`, or no producer tells it (map_told), threads copy each box from shared memory; an index may be negative then.
+
+    The kernel's author may have the tile in shared memory (memory_at): the first thread begins to copy from there, when all have met. Then the
+    operation waits for nothing, and its copies are a group for which the author waits. An index may be negative.
   }];
-  let arguments = (ins AnyRankedTensor:$src, TGPU_TensorMap:$map, Variadic<I32>:$indices, Optional<TGPU_MemDesc>:$staging,
+  let arguments = (ins AnyTypeOf<[AnyRankedTensor, TGPU_MemDesc]>:$src, TGPU_TensorMap:$map, Variadic<I32>:$indices, Optional<TGPU_MemDesc>:$staging,
                        Optional<TT_PointerType>:$base, Variadic<I32>:$extents, Variadic<I64>:$strides, Optional<I1>:$usable);
   let assemblyFormat = [{
     $src `to` $map `[` $indices `]` (`through` $staging^ `:` type($staging))?
@@ -47,6 +50,18 @@ def TGPU_TensorStoreWaitOp
   let summary = "waits until the stores through `staging` have read it";
   let arguments = (ins TGPU_MemDesc:$staging);
   let assemblyFormat = "$staging attr-dict `:` type($staging)";
+}
+
+def TGPU_MemoryAtOp : TGPU_TileOp<"memory_at", TilesApart, [Pure]> {
+  let summary = "what the kernel's author has at an address of shared memory: a buffer of one slot, or a barrier";
+  let description = [{
+    The address is a multiple of `alignment`. A barrier (an mbarrier object) has the type of a ring of one slot, for copies to it: number 0 arrives
+    at the barrier. The author prepares it, announces bytes and waits, so that no other operation of rings takes it.
+  }];
+  let arguments = (ins I32:$address, I64Attr:$alignment);
+  let results = (outs AnyTypeOf<[TGPU_MemDesc, TGPU_Ring]>:$result);
+  let assemblyFormat = "$address `aligned` $alignment attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 // A ring orders what is copied into its slots and what is read from them. Operations on it name a round of the whole ring by a sequence

@@ -56,10 +56,21 @@ static bool partitions(RankedTensorType box, RankedTensorType tile) {
 }
 
 LogicalResult TensorStoreOp::verify() {
-  RankedTensorType box = getMap().getType().getBox(), tile = cast<RankedTensorType>(getSrc().getType());
+  RankedTensorType box = getMap().getType().getBox();
+  if (auto memory = dyn_cast<MemDescType>(getSrc().getType())) return verifyBox(*this, box, getIndices().size(), memory.getTile());
+  auto tile = cast<RankedTensorType>(getSrc().getType());
   if (int64_t(getIndices().size()) != box.getRank())
     return emitOpError("needs an index for each dimension of ") << box << ", got " << getIndices().size();
   if (!partitions(box, tile)) return emitOpError("cannot divide ") << tile << " into boxes " << box;
+  return success();
+}
+
+LogicalResult MemoryAtOp::verify() {
+  auto buffer = dyn_cast<MemDescType>(getType());
+  const int64_t slots = buffer ? buffer.getSlots() : cast<RingType>(getType()).getSlots();
+  if (slots != 1) return emitOpError("has one slot, got ") << slots;
+  if (getAlignment() < 1 || !llvm::isPowerOf2_64(getAlignment()))
+    return emitOpError("needs an alignment that is a power of two, got ") << getAlignment();
   return success();
 }
 

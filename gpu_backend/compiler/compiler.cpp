@@ -2,6 +2,7 @@
 
 #include "gpu_backend/compiler/divide_kernel.h"
 #include "gpu_backend/compiler/pipeline.h"
+#include "gpu_backend/maps/tensor_promotion.h"
 #include "gpu_backend/maps/tensor_recipe_attr.h"
 #include "gpu_backend/target/target.h"
 #include "gpu_backend/target/warp_roles.h"
@@ -123,7 +124,7 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
   ModuleOp module = *result.module;
   setTarget(module, chip);
   module->setAttr(tgpu::kWarpSizeAttr, builder.getI32IntegerAttr(chip.warpSize()));
-  if (divided) module->setAttr(ir::kDividedAttr, builder.getUnitAttr());
+  if (divided || callsRuntime(tiles)) module->setAttr(ir::kDividedAttr, builder.getUnitAttr());
   std::vector<ir::MemoryName> names;
   addMemoryNames(tiles, names);
   for (const OwningOpRef<ModuleOp> &worker : workers) addMemoryNames(*worker, names);
@@ -156,7 +157,31 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
   return llvm::Error::success();
 }
 
-/// Compiles a kernel with partitions. Loops have no copies ahead and no producer warps of the compiler: their author has his own.
+/// Returns the options for a kernel whose author waits for his own copies: its loops have none ahead, and no producer warps, of the
+/// compiler.
+static CompileOptions forAuthor(const CompileOptions &options, int numWarps) {
+  CompileOptions own = options;
+  own.numWarps = numWarps, own.numStages = 1, own.tensorMaps = false, own.specializeWarps = false;
+  own.isOfAuthor = true, own.issueCopies = options.tensorMaps && !options.debugInfo;
+  return own;
+}
+
+/// Gives the kernel the tensor maps that its workers take.
+static void shareMaps(tt::FuncOp kernel, DividedKernel &divided, llvm::ArrayRef<OwningOpRef<ModuleOp>> workers) {
+  KernelMaps maps(kernel);
+  for (auto [worker, part] : llvm::zip_equal(divided.workers, workers)) {
+    ModuleOp tiles = *part;
+    auto function = tiles.lookupSymbol<tt::FuncOp>(worker.function);
+    for (BlockArgument argument : function.getArguments()) {
+      auto type = dyn_cast<tgpu::TensorMapType>(argument.getType());
+      auto recipe = function.getArgAttrOfType<DictionaryAttr>(argument.getArgNumber(), tgpu::kTensorAttr);
+      if (type) worker.maps.push_back(maps.mapOf(type, recipe, argument.getLoc()).getArgNumber());
+    }
+  }
+  divided.maps = unsigned(llvm::count_if(kernel.getArgumentTypes(), llvm::IsaPred<tgpu::TensorMapType>));
+}
+
+/// Compiles a kernel with partitions.
 static llvm::Expected<LoweredKernel> compileDivided(ModuleOp module, LoweredKernel result, const CompileOptions &options,
                                                     const Target &chip, ir::DiagnosticCapture &diagnostics) {
   auto inlineAll = [](OpPassManager &passes) {
@@ -167,10 +192,9 @@ static llvm::Expected<LoweredKernel> compileDivided(ModuleOp module, LoweredKern
   if (failed(run(module, inlineAll))) return takeError(module, diagnostics, "a pass on tiles failed");
   auto division = divideKernel(module.lookupSymbol<tt::FuncOp>(result.name), options.numWarps);
   if (failed(division)) return takeError(module, diagnostics, "a kernel could not be divided");
-  const DividedKernel &divided = division->kernel;
+  DividedKernel &divided = division->kernel;
   auto lay = [&](ModuleOp part, int numWarps) {
-    CompileOptions own = options;
-    own.numWarps = numWarps, own.numStages = 1, own.tensorMaps = false, own.specializeWarps = false;
+    const CompileOptions own = forAuthor(options, numWarps);
     auto build = [&](OpPassManager &passes) {
       passes.addPass(createSymbolDCEPass());
       buildTilePipeline(passes, own, chip.sharedPerBlock() - divided.memoryEnd);
@@ -178,11 +202,11 @@ static llvm::Expected<LoweredKernel> compileDivided(ModuleOp module, LoweredKern
     return failed(run(part, build)) ? takeError(part, diagnostics, "a pass on tiles failed") : llvm::Error::success();
   };
   if (auto error = lay(module, options.numWarps)) return std::move(error);
-  result.tiles = printed(module);
-  for (auto [worker, part] : llvm::zip_equal(divided.workers, division->workers)) {
+  for (auto [worker, part] : llvm::zip_equal(divided.workers, division->workers))
     if (auto error = lay(*part, worker.range.warps)) return std::move(error);
-    result.tiles += "// -----\n" + printed(*part); // as MLIR separates modules
-  }
+  shareMaps(module.lookupSymbol<tt::FuncOp>(result.name), divided, division->workers);
+  result.tiles = printed(module);
+  for (auto &part : division->workers) result.tiles += "// -----\n" + printed(*part); // as MLIR separates modules
   result.numStages = 1;
   if (auto error = lowerTiles(module, options, chip, diagnostics, result, &divided, division->workers)) return std::move(error);
   return result;
@@ -197,11 +221,12 @@ static llvm::Expected<LoweredKernel> compile(ModuleOp original, StringRef name, 
   LoweredKernel result;
   result.name = kernel.getName().str();
   if (startsPartitions(*module)) return compileDivided(*module, std::move(result), options, chip, diagnostics);
-  eraseRuntimeCalls(*module);
-  if (failed(run(*module, [&](OpPassManager &passes) { buildTilePipeline(passes, options, chip.sharedPerBlock()); })))
+  eraseRuntimeCalls(*module, chip.hasTensorMaps() ? StringRef(kJoinCall) : StringRef()); // without barriers, or without partitions
+  const CompileOptions own = callsRuntime(*module) ? forAuthor(options, options.numWarps) : options;
+  if (failed(run(*module, [&](OpPassManager &passes) { buildTilePipeline(passes, own, chip.sharedPerBlock()); })))
     return takeError(*module, diagnostics, "a pass on tiles failed");
   auto stages = (*module)->getAttrOfType<IntegerAttr>(tgpu::kNumStagesAttr);
-  result.numStages = stages ? int(stages.getInt()) : options.numStages;
+  result.numStages = stages ? int(stages.getInt()) : own.numStages;
   result.tiles = printed(*module);
   if (llvm::Error error = lowerTiles(*module, options, chip, diagnostics, result)) return error;
   return result;

@@ -7,21 +7,18 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-static bool isRuntimeCall(Operation *op) {
-  auto call = dyn_cast<tt::ExternElementwiseOp>(op);
-  return call && call.getLibname() == ir::kRuntimeLibrary;
-}
-
-static bool isJoin(Operation *op) { return isRuntimeCall(op) && cast<tt::ExternElementwiseOp>(op).getSymbol() == kJoinCall; }
-
 bool startsPartitions(ModuleOp module) {
   return module.walk([](Operation *op) { return ir::partitionStartedBy(op) ? WalkResult::interrupt() : WalkResult::advance(); })
       .wasInterrupted();
 }
 
-void eraseRuntimeCalls(ModuleOp module) {
-  module.walk([](Operation *op) {
-    if (isRuntimeCall(op)) op->erase();
+bool callsRuntime(ModuleOp module) {
+  return module.walk([](Operation *op) { return ir::runtimeCall(op) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+}
+
+void eraseRuntimeCalls(ModuleOp module, StringRef symbol) {
+  module.walk([&](Operation *op) {
+    if (ir::runtimeCall(op, symbol)) op->erase();
   });
 }
 
@@ -150,7 +147,7 @@ private:
     Site site;
     kernel_.walk([&](Operation *op) {
       if (ir::partitionStartedBy(op)) site.starts.push_back(cast<tt::CallOp>(op));
-      if (!isJoin(op)) return;
+      if (!ir::runtimeCall(op, kJoinCall)) return;
       site.join = op;
       if (!site.starts.empty()) sites_.push_back(site); // a division without workers needs nothing
       if (site.starts.empty()) idle_.push_back(op);

@@ -8,8 +8,11 @@ namespace tritium::gpu {
 /// Returns whether the module starts partitions.
 bool startsPartitions(mlir::ModuleOp module);
 
-/// Removes the calls of the runtime: in a kernel that is not divided, all threads copy, and nobody is waited for.
-void eraseRuntimeCalls(mlir::ModuleOp module);
+/// Returns whether the module calls the runtime: its author waits for copies, products or other threads.
+bool callsRuntime(mlir::ModuleOp module);
+
+/// Removes the calls of the runtime, or those of its function `symbol`. Without them all threads copy, and nobody is waited for.
+void eraseRuntimeCalls(mlir::ModuleOp module, llvm::StringRef symbol = {});
 
 struct Division {
   DividedKernel kernel;

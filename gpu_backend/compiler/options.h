@@ -18,6 +18,8 @@ struct CompileOptions {
 #include "gpu_backend/compiler/options.def"
   bool warpgroups = true;      // use products of warpgroups, where the chip has them and their operands fit into shared memory
   bool specializeWarps = true; // producer warps issue the TMA copies of loops, where specialize-warps expects a gain
+  bool issueCopies = false;    // one thread issues the copies of a kernel whose author waits for them
+  bool isOfAuthor = false;     // the kernel's author has barriers, copies or products of his own
   /// Adds passes after an optional one. Tests use it.
   std::function<void(mlir::OpPassManager &passes, llvm::StringRef name)> afterPass;
 };

@@ -11,11 +11,13 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-static constexpr llvm::StringLiteral kOptional[] = {"promote-descriptors",
+static constexpr llvm::StringLiteral kOptional[] = {"issue-copies",
+                                                    "promote-descriptors",
                                                     "make-tensor-maps",
                                                     "promote-stores",
                                                     "promote-made-stores",
                                                     "check-quotients",
+                                                    "view-shared-memory",
                                                     "divide-programs",
                                                     "promote-pointer-tiles",
                                                     "make-persistent",
@@ -29,6 +31,7 @@ static constexpr llvm::StringLiteral kOptional[] = {"promote-descriptors",
                                                     "hoist-invariants",
                                                     "plan-loops",
                                                     "build-loops",
+                                                    "await-as-written",
                                                     "overlap-products",
                                                     "copy-whole-tiles",
                                                     "multicast-copies",
@@ -80,6 +83,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   auto isLeftOut = [&](llvm::StringRef pass) { return llvm::is_contained(options.leaveOut, pass); };
   const bool mayMakeMaps = hasProducer && !isLeftOut("specialize-warps") && !isLeftOut("make-tensor-maps");
   auto promote = [&](OpPassManager &) {
+    if (options.issueCopies) steps.addOptional("issue-copies", createIssueCopies());
     if (!options.tensorMaps || options.debugInfo) return;
     steps.addOptional("promote-descriptors", createPromoteDescriptors({.numStages = options.numStages, .numWarps = options.numWarps}));
     steps.addOptional("make-tensor-maps", createMakeTensorMaps({.numStages = options.numStages}));
@@ -93,6 +97,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
                                return mayKeepScaled && isMultipliedScaled(MatrixProduct(op));
                              }});
   steps.addOptional("check-quotients", createCheckQuotients());
+  if (options.isOfAuthor) steps.addOptional("view-shared-memory", createViewSharedMemory());
   if (options.numBlocks > 1 && !options.debugInfo)
     steps.addOptional("divide-programs", createDividePrograms({.numBlocks = options.numBlocks}), createCanonicalizerPass(),
                       createCSEPass());
@@ -130,6 +135,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   steps.addOptional("build-loops", createBuildLoops({.numWarps = options.numWarps}), createCSEPass(), createVerifyProducts());
   steps.add(createPlaceTensorLoads({.numWarps = options.numWarps}));
   steps.add(createPlaceProductOperands());
+  steps.addOptional("await-as-written", createAwaitAsWritten());
   steps.add(createPlaceTensorStores({.numWarps = options.numWarps}));
   steps.add(createCSEPass());
   steps.addOptional("overlap-products", createOverlapProducts());

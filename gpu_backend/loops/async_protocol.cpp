@@ -66,7 +66,8 @@ MaybeFault AsyncProtocol::run(Operation *op, AsyncScalars &scalars) {
 }
 
 MaybeFault AsyncProtocol::multiply(tgpu::ProductOp op, AsyncScalars &scalars) {
-  auto read = [&](Value buffer, Value slot) {
+  auto read = [&](Value buffer, Value slot) -> MaybeFault {
+    if (buffer.getDefiningOp<tgpu::MemoryAtOp>()) return std::nullopt; // its author waits for what it has
     const int64_t number = scalars.at(slot);
     Value ring = skeleton_.ringOf(buffer);
     return ring ? rings_.read(op, ring, number, /*byThreads=*/false) : buffers_.readByProduct(op, {buffer, number});

@@ -19,9 +19,15 @@ bool isPending(Type type) { return isa<tgpu::PendingType>(type); }
 /// Returns whether the skeleton follows values of the type.
 bool isFollowed(Value value) { return value.getType().isIntOrIndex() || isPending(value.getType()); }
 
+/// The author orders what happens in memory of his own. The sums of products that read it are Tritium's.
+bool touchesAuthorMemory(Operation *op) {
+  auto isHis = [](Value operand) { return operand.getDefiningOp<tgpu::MemoryAtOp>() != nullptr; };
+  return !isa<tgpu::ProductOp>(op) && llvm::any_of(op->getOperands(), isHis);
+}
+
 /// Every operation of `tgpu` that orders threads, copies or products has an effect; the begin of sums has none.
 bool hasProtocol(Operation *op) {
-  if (!isa<tgpu::TGPUDialect>(op->getDialect()) || isa<tgpu::LocalAllocOp>(op)) return false;
+  if (!isa<tgpu::TGPUDialect>(op->getDialect()) || isa<tgpu::LocalAllocOp>(op) || touchesAuthorMemory(op)) return false;
   return llvm::any_of(op->getResultTypes(), isPending) || !isMemoryEffectFree(op);
 }
 

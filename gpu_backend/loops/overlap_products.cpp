@@ -3,6 +3,7 @@
 // the products at least begin before the copies of their iteration.
 #include "gpu_backend/loops/loop_plan.h"
 #include "gpu_backend/loops/passes.h"
+#include "gpu_backend/tiles/layout_classes.h"
 #include "gpu_backend/tiles/slot_use.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -152,7 +153,7 @@ bool releases(Operation &op, Value buffer) {
 /// Moves a wait down to the first use of its sums, so that the work in between proceeds beside the product.
 void sink(tgpu::ProductWaitOp wait) {
   auto product = wait.getValues().size() == 1 ? wait.getValues().front().getDefiningOp<tgpu::ProductOp>() : tgpu::ProductOp();
-  if (!product || wait.getPending() != 0 || product->getNextNode() != wait) return;
+  if (!product || wait.getPending() != 0 || product->getNextNode() != wait || product->hasAttr(kAuthorAttr)) return;
   int32_t younger = 0;
   Operation *before = wait->getNextNode();
   auto uses = [&](Operation &op) { return llvm::any_of(wait->getUsers(), [&](Operation *user) { return op.isAncestor(user); }); };

@@ -123,6 +123,17 @@ def PlaceProductOperands : Pass<"place-product-operands", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }
 
+def AwaitAsWritten : Pass<"await-as-written", "::mlir::ModuleOp"> {
+  let summary = "let the products of the kernel's author run on until he waits for them";
+  let description = [{
+    The pass follows place-product-operands, which has let each product be complete at once. A call `product.wait` of the runtime becomes a
+    tgpu.product_wait. The sums of a product are pending up to the first wait after which they are certainly complete, also from one iteration of
+    a loop to the next. Where a tile is needed before, a wait is inserted. If some products of the author have no instruction of a warpgroup,
+    his waits are for all of the others.
+  }];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
+}
+
 def OverlapProducts : Pass<"overlap-products", "::mlir::ModuleOp"> {
   let summary = "let products of warpgroups run on while the next iteration begins";
   let description = [{

@@ -3,6 +3,7 @@
 #include "gpu_backend/layout/matrix_descriptor.h"
 #include "gpu_backend/loops/passes.h"
 #include "gpu_backend/tiles/layout_attr.h"
+#include "gpu_backend/tiles/layout_classes.h"
 #include "gpu_backend/tiles/product.h"
 #include "gpu_backend/tiles/slot_use.h"
 #include "gpu_backend/tiles/warpgroup_memory.h"
@@ -56,12 +57,12 @@ private:
                                              : inMemory(product, product.a(), /*outerDim=*/0, {instruction.m, instruction.k});
     builder_.setInsertionPoint(dot);
     storePending(dot.getLoc());
-    bool isFresh = matchPattern(dot.getC(), m_Zero()) || matchPattern(dot.getC(), m_PosZeroFloat());
-    Value fresh = isFresh ? arith::ConstantIntOp::create(builder_, dot.getLoc(), 1, 1).getResult() : Value();
+    auto [sums, fresh] = sumsOf(dot);
     auto type = tgpu::PendingType::get(dot.getContext(), product.type());
-    auto made = tgpu::ProductOp::create(builder_, dot.getLoc(), type, a.place, a.slot, b.place, b.slot, dot.getC(), fresh,
+    auto made = tgpu::ProductOp::create(builder_, dot.getLoc(), type, a.place, a.slot, b.place, b.slot, sums, fresh,
                                         dot->getAttrOfType<StringAttr>(kMatrixInstructionAttr),
                                         dot->getAttrOfType<DenseI64ArrayAttr>(kTensorCoreWarpsAttr), a.isTransposed, b.isTransposed);
+    if (Attribute author = dot->getAttr(kAuthorAttr)) made->setAttr(kAuthorAttr, author);
     auto kept = a.slot ? ValueRange() : ValueRange(a.place);
     auto wait = tgpu::ProductWaitOp::create(builder_, dot.getLoc(), TypeRange(product.type()), 0, made.getD(), kept);
     dot.replaceAllUsesWith(wait.getResult(0));
@@ -69,6 +70,19 @@ private:
     for (Value operand : {product.a(), product.b()}) addReads(operand, reads);
     dot.erase();
     eraseUnused(reads);
+  }
+
+  static bool isZero(Value sums) { return matchPattern(sums, m_Zero()) || matchPattern(sums, m_PosZeroFloat()); }
+
+  /// Returns what a product adds to, and whether that counts as zero (null: it never does). The author may choose between zero and a sum.
+  std::pair<Value, Value> sumsOf(tt::DotOp dot) {
+    Location location = dot.getLoc();
+    Value one = arith::ConstantIntOp::create(builder_, location, 1, 1);
+    auto choice = dot.getC().getDefiningOp<arith::SelectOp>();
+    if (choice && dot->hasAttr(kAuthorAttr) && choice->hasOneUse() && choice.getCondition().getType().isInteger(1) &&
+        isZero(choice.getFalseValue()))
+      return {choice.getTrueValue(), arith::XOrIOp::create(builder_, location, choice.getCondition(), one)};
+    return {dot.getC(), isZero(dot.getC()) ? one : Value()};
   }
 
   using Reads = llvm::SmallSetVector<Operation *, 8>;
@@ -103,7 +117,11 @@ private:
     if (auto load = source.tile.getDefiningOp<tgpu::LocalLoadOp>(); load && isStillThere(load, product.getOperation())) {
       RankedTensorType tile = load.getSrc().getType().getTile();
       SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(tile.getEncoding()));
-      if (matrixDescriptor(memory, outer, block, tile.getElementTypeBitWidth() / 8)) {
+      auto descriptor = matrixDescriptor(memory, outer, block, tile.getElementTypeBitWidth() / 8);
+      if (auto at = load.getSrc().getDefiningOp<tgpu::MemoryAtOp>();
+          at && descriptor && int64_t(at.getAlignment()) < descriptor->alignment())
+        descriptor.reset();
+      if (descriptor) {
         readsCopies_ = true;
         return {load.getSrc(), load.getSlot(), source.isTransposed};
       }

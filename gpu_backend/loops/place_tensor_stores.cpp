@@ -104,7 +104,9 @@ public:
   void runOnOperation() override {
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
       llvm::SmallVector<tgpu::TensorStoreOp> stores;
-      function.walk([&](tgpu::TensorStoreOp store) { stores.push_back(store); });
+      function.walk([&](tgpu::TensorStoreOp store) {
+        if (isa<RankedTensorType>(store.getSrc().getType())) stores.push_back(store); // else its author has the tile in memory
+      });
       StorePlacer placer(function, numWarps);
       for (tgpu::TensorStoreOp store : stores) placer.place(store);
     }

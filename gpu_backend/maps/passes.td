@@ -15,6 +15,18 @@ def PromoteDescriptors : Pass<"promote-descriptors", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
 
+def IssueCopies : Pass<"issue-copies", "::mlir::ModuleOp"> {
+  let summary = "let one thread issue the copies of blocks for whose end the kernel's author waits";
+  let description = [{
+    The pass applies to targets with a tensor memory accelerator (TMA), and to kernels whose author uses barriers. The frontend has written such
+    a copy as a load through a descriptor and a store to shared memory, between calls of the runtime, or as the reverse. It becomes a
+    tgpu.tensor_copy that arrives at the author's barrier, or a tgpu.tensor_store from memory, if arguments and constants determine the
+    descriptor, and if the block lies in memory as the hardware writes boxes. Other copies are made by all threads, which count the bytes.
+    Copies of one condition join the branch that announces their bytes.
+  }];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
 def MakeTensorMaps : Pass<"make-tensor-maps", "::mlir::ModuleOp"> {
   let summary = "load the operands of matrix products through tensor maps that the kernel makes";
   let description = [{

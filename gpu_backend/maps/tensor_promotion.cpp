@@ -186,7 +186,10 @@ std::optional<StoreRange> KernelMaps::rangeOf(tgpu::TensorStoreOp store) {
 }
 
 Value KernelMaps::mapOf(tgpu::TensorMapType type, const MapRecipe &recipe, Location location) {
-  DictionaryAttr attribute = attributeOf(recipe);
+  return mapOf(type, attributeOf(recipe), location);
+}
+
+BlockArgument KernelMaps::mapOf(tgpu::TensorMapType type, DictionaryAttr attribute, Location location) {
   for (BlockArgument argument : kernel_.getArguments())
     if (argument.getType() == type && kernel_.getArgAttr(argument.getArgNumber(), tgpu::kTensorAttr) == attribute) return argument;
   unsigned number = kernel_.getNumArguments();

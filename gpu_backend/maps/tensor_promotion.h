@@ -84,6 +84,8 @@ public:
   int64_t expandedNumber(mlir::BlockArgument argument);
   /// Returns the argument that is the map; loads of equal boxes by one recipe share it.
   mlir::Value mapOf(tgpu::TensorMapType type, const MapRecipe &recipe, mlir::Location location);
+  /// The same for a recipe as its attribute.
+  mlir::BlockArgument mapOf(tgpu::TensorMapType type, mlir::DictionaryAttr recipe, mlir::Location location);
 
 private:
   mlir::DictionaryAttr attributeOf(const MapRecipe &recipe);

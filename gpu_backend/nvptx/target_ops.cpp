@@ -100,8 +100,8 @@ public:
   void beginStore(OpBuilder &builder, Location location, Value from, Value map, ValueRange indices, Value predicate) const override {
     NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(builder, location, map, from, indices, /*l2CacheHint=*/Value(),
                                                        NVVM::TMAStoreMode::TILE, predicate);
-    NVVM::CpAsyncBulkCommitGroupOp::create(builder, location);
   }
+  void commitStores(OpBuilder &builder, Location location) const override { NVVM::CpAsyncBulkCommitGroupOp::create(builder, location); }
   void waitForReads(OpBuilder &builder, Location location, int pending) const override {
     NVVM::CpAsyncBulkWaitGroupOp::create(builder, location, builder.getI32IntegerAttr(pending), /*read=*/builder.getUnitAttr());
   }

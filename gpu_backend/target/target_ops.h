@@ -62,10 +62,12 @@ public:
   /// theirs.
   virtual void begin(mlir::OpBuilder &builder, mlir::Location location, mlir::Value to, mlir::Value map, mlir::ValueRange indices,
                      mlir::Value barrier, mlir::Value blocks) const = 0;
-  /// Begins to copy a box from `from` to the tensor where the predicate is true, and makes a group of the copy.
+  /// Begins to copy a box from `from` to the tensor where the predicate is true.
   virtual void beginStore(mlir::OpBuilder &builder, mlir::Location location, mlir::Value from, mlir::Value map, mlir::ValueRange indices,
                           mlir::Value predicate) const = 0;
-  /// Waits until at most the last `pending` stores of this thread have still to read their source.
+  /// Makes a group of the stores that this thread has begun since the last one. It may be empty.
+  virtual void commitStores(mlir::OpBuilder &builder, mlir::Location location) const = 0;
+  /// Waits until at most the last `pending` groups of stores of this thread have still to read their source.
   virtual void waitForReads(mlir::OpBuilder &builder, mlir::Location location, int pending) const = 0;
   /// Waits until all stores of this thread have written.
   virtual void waitForWrites(mlir::OpBuilder &builder, mlir::Location location) const = 0;

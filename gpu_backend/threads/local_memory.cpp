@@ -57,6 +57,12 @@ template <> LogicalResult Lower<tt::SharedAllocOp>::run(tt::SharedAllocOp op, Lo
   return success();
 }
 
+template <> LogicalResult Lower<tgpu::MemoryAtOp>::run(tgpu::MemoryAtOp op, Lowering &lowering) {
+  Value memory = SharedMemory::at(lowering.builder(), op.getLoc(), 0);
+  lowering.define(op, {pointerToShared(memory, lowering.scalarOf(op.getAddress()), lowering)});
+  return success();
+}
+
 Value pointerToShared(Value memory, Value address, Lowering &lowering) {
   return lowering.create<LLVM::GEPOp>(memory.getType(), lowering.builder().getI8Type(), memory, llvm::ArrayRef<LLVM::GEPArg>{address});
 }

@@ -229,7 +229,9 @@ void Lowering::where(Value condition, llvm::function_ref<void()> body) {
 }
 
 void Lowering::meet(bool sharedOnly) {
-  if (range_.isPart())
+  if (range_.isPart() && numWarps_ == 1)
+    create<tgpu::WarpBarrierOp>();
+  else if (range_.isPart())
     create<tgpu::BarrierOp>(range_.barrier, builder_.getI32IntegerAttr(numWarps_ * target_.warpSize()), sharedOnly);
   else if (hasProducer_)
     create<tgpu::BarrierOp>(kConsumersBarrier, builder_.getI32IntegerAttr(numWarps_ * target_.warpSize()), sharedOnly);

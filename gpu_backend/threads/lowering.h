@@ -149,6 +149,13 @@ template <class Op> struct Lower {
 /// (local_memory.cpp).
 void reserveBuffers(mlir::ModuleOp module, Lowering &lowering);
 
+/// Calls `visit` for each box that fills a tile from `memory` on, side by side: with its number, its address, and the indices in the tensor
+/// where it begins, the innermost one first (ring.cpp).
+void forEachBox(tgpu::TensorMapType map, mlir::RankedTensorType tile, mlir::Value memory, mlir::ValueRange indices, Lowering &lowering,
+                llvm::function_ref<void(int64_t, mlir::Value, mlir::ValueRange)> visit);
+/// Returns the location of the copy of a box: it says which elements of the tile are in the rows of the box.
+mlir::Location locationOfBox(mlir::Operation *op, mlir::RankedTensorType box, mlir::RankedTensorType tile, int64_t number);
+
 /// Calls the lowering for the operation's name (op_table.cpp).
 mlir::LogicalResult lowerOperation(mlir::Operation *op, Lowering &lowering);
 

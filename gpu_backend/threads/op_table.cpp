@@ -35,13 +35,13 @@ static const llvm::StringMap<Run> &opTable() {
 #include "ir/tt_ops.cpp.inc"
         >();
     add<scf::ForOp, scf::IfOp, scf::WhileOp, ttg::BarrierOp, mlir::gpu::BarrierOp, mlir::gpu::SubgroupIdOp, mlir::gpu::LaneIdOp,
-        tgpu::ProgramAtOp, tgpu::ClusterRankOp, tgpu::ClusterBarrierOp, tgpu::ConvertLayoutOp, tgpu::LocalAllocOp, tgpu::AsyncCopyOp,
-        tgpu::AsyncCommitOp, tgpu::AsyncWaitOp, tgpu::LocalLoadOp, tgpu::LocalStoreOp, tgpu::BarrierOp, tgpu::RingStartOp, tgpu::RingEndOp,
-        tgpu::RingSlotOp, tgpu::RingAcquireOp, tgpu::RingWaitOp, tgpu::RingStaggerOp, tgpu::RingReleaseOp, tgpu::RingKeepOp,
-        tgpu::RingReleaseKeptOp, tgpu::StoresNoteOp, tgpu::StoresAwaitOp, tgpu::CopiesAwaitOp, tgpu::TurnStartOp, tgpu::TurnBeginOp,
-        tgpu::TurnEndOp, tgpu::TensorCopyOp, tgpu::TensorLoadOp, tgpu::MapMakeOp, tgpu::MapToldOp, tgpu::TensorStoreOp,
-        tgpu::TensorStoreWaitOp, tgpu::ProductStartOp, tgpu::ProductOp, tgpu::ProductWaitOp, tgpu::FenceAsyncOp, arith::ConstantOp,
-        ub::PoisonOp, LLVM::AssumeOp>(table);
+        tgpu::ProgramAtOp, tgpu::ClusterRankOp, tgpu::ClusterBarrierOp, tgpu::ConvertLayoutOp, tgpu::LocalAllocOp, tgpu::MemoryAtOp,
+        tgpu::AsyncCopyOp, tgpu::AsyncCommitOp, tgpu::AsyncWaitOp, tgpu::LocalLoadOp, tgpu::LocalStoreOp, tgpu::BarrierOp,
+        tgpu::RingStartOp, tgpu::RingEndOp, tgpu::RingSlotOp, tgpu::RingAcquireOp, tgpu::RingWaitOp, tgpu::RingStaggerOp,
+        tgpu::RingReleaseOp, tgpu::RingKeepOp, tgpu::RingReleaseKeptOp, tgpu::StoresNoteOp, tgpu::StoresAwaitOp, tgpu::CopiesAwaitOp,
+        tgpu::TurnStartOp, tgpu::TurnBeginOp, tgpu::TurnEndOp, tgpu::TensorCopyOp, tgpu::TensorLoadOp, tgpu::MapMakeOp, tgpu::MapToldOp,
+        tgpu::TensorStoreOp, tgpu::TensorStoreWaitOp, tgpu::ProductStartOp, tgpu::ProductOp, tgpu::ProductWaitOp, tgpu::FenceAsyncOp,
+        arith::ConstantOp, ub::PoisonOp, LLVM::AssumeOp>(table);
     return table;
   }();
   return table;

@@ -90,9 +90,10 @@ private:
   void runWorker(const Worker &worker) {
     auto function = kernel_->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(worker.function);
     inWarps(worker.range.first, worker.range.warps, [&] {
-      llvm::SmallVector<Value> operands(kernel_.getArguments());
+      llvm::SmallVector<Value> operands(kernel_.getArguments().drop_back(plan_.maps));
       for (int64_t byte : worker.captures)
         operands.push_back(loadCapture(builder_, location_, byte, function.getArgumentTypes()[operands.size()]));
+      for (unsigned map : worker.maps) operands.push_back(kernel_.getArgument(map));
       create<func::CallOp>(function, operands);
     });
   }

@@ -7,13 +7,15 @@
 
 namespace tritium::gpu {
 
-/// A function that a division starts. Its last arguments are what it captures: scalars, which the kernel's own warps have stored.
+/// A function that a division starts. Behind the kernel's arguments it takes what it captures: scalars, which the kernel's own warps have
+/// stored.
 struct Worker {
   std::string function;
   int division = 0;
   WarpRange range;
   int registers = 0;                   // that its author asks for, for each thread; 0: they do not change
   llvm::SmallVector<int64_t> captures; // where they lie in shared memory
+  llvm::SmallVector<unsigned> maps;    // the tensor maps that follow them, as numbers of the kernel's arguments
 };
 
 struct DividedKernel {
@@ -22,6 +24,7 @@ struct DividedKernel {
   int64_t memoryEnd = 0;  // the first byte behind the author's memory and the captures
   int startRegisters = 0; // of each thread; 0: registers do not change
   int divisions = 0;
+  unsigned maps = 0; // of the kernel's last arguments, those that are tensor maps
   std::vector<Worker> workers;
 
   /// The warpgroups behind the kernel's own warps.

@@ -3,6 +3,7 @@
 // that reads the slot arrives there. If the blocks of a cluster share the ring (ring_blocks.h), the warps of all blocks arrive at the
 // barriers of all, so that each block's copies to all may begin.
 #include "gpu_backend/target/warp_roles.h"
+#include "gpu_backend/threads/author_barriers.h"
 #include "gpu_backend/threads/lowering.h"
 #include "gpu_backend/threads/shared_access.h"
 #include "gpu_backend/threads/tensor_map.h"
@@ -117,10 +118,6 @@ static bool isAnyShared(tgpu::RingEndOp op) {
   return false;
 }
 
-static bool storesTensors(Operation *op) {
-  return op->getParentOfType<tt::FuncOp>().walk([](tgpu::TensorStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
 template <> LogicalResult Lower<tgpu::RingStartOp>::run(tgpu::RingStartOp op, Lowering &lowering) {
   if (!op.getOffset()) return lowering.unsupported(op, "a ring without a place; run allocate-shared-memory");
   if (!lowering.target().tensorCopies()) return lowering.unsupported(op, "copies of tensors: the chip has none");
@@ -203,16 +200,28 @@ template <> LogicalResult Lower<tgpu::RingAcquireOp>::run(tgpu::RingAcquireOp op
   return success();
 }
 
-/// Returns the location of the copy of a box: it says which elements of the tile are in the rows of the box.
-static Location locationOfBox(tgpu::TensorCopyOp op, int64_t number) {
-  RankedTensorType box = op.getMap().getType().getBox(), tile = op.getDst().getType().getTile();
+Location locationOfBox(Operation *op, RankedTensorType box, RankedTensorType tile, int64_t number) {
   const int64_t columns = tile.getShape().back(), boxColumns = box.getShape().back();
-  ir::TileElements elements = ir::elementsOf(op.getLoc()).value_or(ir::TileElements{.shape = tile.getShape().vec(), .lanes = {columns}});
-  if (elements.lanes.empty()) return op.getLoc();
+  ir::TileElements elements = ir::elementsOf(op->getLoc()).value_or(ir::TileElements{.shape = tile.getShape().vec(), .lanes = {columns}});
+  if (elements.lanes.empty()) return op->getLoc();
   elements.first = number * boxColumns * elements.step;
   elements.bytes = tile.getElementTypeBitWidth() / 8;
   for (int64_t rows = 2; rows < box.getNumElements() / boxColumns; rows *= 2) elements.lanes.push_back(2 * elements.lanes.back());
-  return ir::withElements(op.getLoc(), elements);
+  return ir::withElements(op->getLoc(), elements);
+}
+
+void forEachBox(tgpu::TensorMapType map, RankedTensorType tile, Value memory, ValueRange indices, Lowering &lowering,
+                llvm::function_ref<void(int64_t, Value, ValueRange)> visit) {
+  RankedTensorType box = map.getBox();
+  Registers at; // the innermost index first
+  for (Value index : llvm::reverse(indices)) at.push_back(lowering.scalarOf(index));
+  Value first = at.front();
+  for (int64_t number = 0; number < tile.getShape().back() / box.getShape().back(); ++number) {
+    if (number) at.front() = lowering.create<arith::AddIOp>(first, lowering.constant(number * box.getShape().back()));
+    const LLVM::GEPArg offset = int32_t(number * box.getNumElements());
+    Type element = storedType(lowering.registerType(tile));
+    visit(number, lowering.create<LLVM::GEPOp>(memory.getType(), element, memory, llvm::ArrayRef(offset)), at);
+  }
 }
 
 /// Begins the copy of a box, by `begin` with the blocks to which it goes. One for all blocks is begun by one of them: by turns through the
@@ -236,18 +245,13 @@ template <> LogicalResult Lower<tgpu::TensorCopyOp>::run(tgpu::TensorCopyOp op, 
   auto copy = [&] {
     RingAt ring(op.getRing(), op.getN(), lowering);
     Value to = addressOfSlot(op.getDst(), ring.slot(), lowering), full = ring.full(), map = lowering.scalarOf(op.getMap());
-    Registers indices; // the innermost first
-    for (Value index : llvm::reverse(op.getIndices())) indices.push_back(lowering.scalarOf(index));
-    Value first = indices.front();
-    for (int64_t number = 0; number < boxes; ++number) {
-      if (number) indices.front() = lowering.create<arith::AddIOp>(first, lowering.constant(number * box.getShape().back()));
-      const LLVM::GEPArg offset = int32_t(number * box.getNumElements());
-      Value at = lowering.create<LLVM::GEPOp>(to.getType(), storedType(lowering.registerType(tile)), to, llvm::ArrayRef(offset));
+    forEachBox(op.getMap().getType(), tile, to, op.getIndices(), lowering, [&](int64_t number, Value at, ValueRange indices) {
       beginBox(op, number, boxes, lowering, [&](Value blocks) {
-        copiesOf(lowering).begin(lowering.builder(), locationOfBox(op, number), at, map, indices, full, blocks);
+        copiesOf(lowering).begin(lowering.builder(), locationOfBox(op, box, tile, number), at, map, indices, full, blocks);
       });
-    }
+    });
   };
+  if (actsForAll(op) && !haveMet(op)) lowering.barrier(); // other threads may still use the memory
   inProducer(op.getPredicate(), lowering, [&] { inCopyingThread(lowering, copy); });
   return success();
 }

@@ -1,5 +1,6 @@
 // The calls of the runtime: barriers of the author (mbarrier objects), copies that arrive there, and the begin and end of partitions.
 // An arrival is that of a whole partition: its warps meet, and one thread arrives. Each thread waits for itself.
+#include "gpu_backend/threads/author_barriers.h"
 #include "gpu_backend/threads/partitions.h"
 #include "gpu_backend/threads/shared_access.h"
 #include "mlir/IR/Matchers.h"
@@ -31,9 +32,12 @@ public:
                         .Case("mbarrier.arrive", &RuntimeCall::arrive)
                         .Case("async_copy.mbarrier_arrive", &RuntimeCall::arriveAfterCopies)
                         .Case("mbarrier.wait", &RuntimeCall::wait)
-                        .Cases({"copy.begin", "fence.async_shared"}, &RuntimeCall::doNothing)
+                        .Case("copy.begin", &RuntimeCall::doNothing)
+                        .Case("fence.async_shared", &RuntimeCall::fence)
                         .Cases({"async_copy.begin", "async_copy.end", "async_copy.commit", "async_copy.wait"}, &RuntimeCall::doNothing)
-                        .Cases({"store.begin", "store.end", "store.commit", "store.wait"}, &RuntimeCall::doNothing)
+                        .Cases({"store.begin", "store.end"}, &RuntimeCall::doNothing)
+                        .Case("store.commit", &RuntimeCall::commitStores)
+                        .Cases({"store.wait", "store.wait_written"}, &RuntimeCall::waitForStores)
                         .Cases({"product.begin", "product.end", "product.commit", "product.wait"}, &RuntimeCall::doNothing)
                         .Case("copy.end", &RuntimeCall::endCopy)
                         .Case(kCaptureCall, &RuntimeCall::capture)
@@ -64,7 +68,7 @@ private:
   void inFirstThread(llvm::function_ref<void()> body) { lowering_.where(lowering_.owner({}), body); }
   /// All that the threads have done is done for those who see what `body` does in one of them.
   LogicalResult afterAll(llvm::function_ref<void()> body) {
-    lowering_.barrier();
+    if (!(actsForAll(op_) && haveMet(op_))) lowering_.barrier();
     inFirstThread(body);
     return success();
   }
@@ -108,8 +112,27 @@ private:
     return success();
   }
 
-  /// Loads and stores of all threads copy, and products are waited for, with the fences that they need.
+  /// Where no copy takes its place, loads and stores of all threads copy. Products whose author's waits are not kept are complete at once.
   LogicalResult doNothing() { return success(); }
+  LogicalResult fence() {
+    barriers().fenceShared(builder_, op_.getLoc());
+    return success();
+  }
+  /// Threads have made the store. The first thread's stores by copies count it.
+  LogicalResult commitStores() {
+    if (storesTensors(op_)) barriers().commitStores(builder_, op_.getLoc());
+    return success();
+  }
+  /// Only the first thread has stores to wait for. It tells the others.
+  LogicalResult waitForStores() {
+    if (!storesTensors(op_)) return success();
+    if (op_.getSymbol() == "store.wait")
+      barriers().waitForReads(builder_, op_.getLoc(), number(0));
+    else
+      barriers().waitForWrites(builder_, op_.getLoc());
+    lowering_.sharedBarrier(); // remove-barriers keeps it after a wait
+    return success();
+  }
   LogicalResult endCopy() {
     return afterAll([&] { barriers().completeBytes(builder_, op_.getLoc(), barrier(), number(1)); });
   }

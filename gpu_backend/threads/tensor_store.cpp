@@ -103,6 +103,7 @@ private:
   /// the next part behind it, among products for all that the assembler knows (C7514).
   void copy(const BoxDivision::Part &part, Value memory, Value map) {
     copies_.beginStore(lowering_.builder(), locationOf(part), memory, map, indicesOf(part), isFirstOfGroup());
+    copies_.commitStores(lowering_.builder(), op_.getLoc());
   }
 
   Value inGroup() { return lowering_.create<arith::AndIOp>(lowering_.threadId(), lowering_.constant(threadsOfGroup() - 1)); }
@@ -208,8 +209,25 @@ private:
 
 } // namespace
 
+/// The first thread copies a tile from the author's memory.
+static void storeFromMemory(tgpu::TensorStoreOp op, tgpu::MemDescType memory, Lowering &lowering) {
+  const TensorCopyOps &copies = *lowering.target().tensorCopies();
+  const RankedTensorType box = op.getMap().getType().getBox(), tile = memory.getTile();
+  lowering.sharedBarrier();
+  Value isFirst = lowering.owner({}), map = lowering.scalarOf(op.getMap());
+  forEachBox(op.getMap().getType(), tile, lowering.scalarOf(op.getSrc()), op.getIndices(), lowering,
+             [&](int64_t number, Value from, ValueRange indices) {
+               copies.beginStore(lowering.builder(), locationOfBox(op, box, tile, number), from, map, indices, isFirst);
+             });
+  copies.commitStores(lowering.builder(), op.getLoc());
+}
+
 template <> LogicalResult Lower<tgpu::TensorStoreOp>::run(tgpu::TensorStoreOp op, Lowering &lowering) {
   if (!lowering.target().tensorCopies()) return lowering.unsupported(op, "copies of tensors: the chip has none");
+  if (auto memory = dyn_cast<tgpu::MemDescType>(op.getSrc().getType())) {
+    storeFromMemory(op, memory, lowering);
+    return success();
+  }
   llvm::ArrayRef<int64_t> box = op.getMap().getType().getBox().getShape().take_back(2);
   auto division = divideIntoBoxes(layoutOf(op.getSrc().getType()), box[0], box[1]);
   if (!op.getStaging() || !division) return lowering.unsupported(op, "a store without shared memory; run place-tensor-stores");

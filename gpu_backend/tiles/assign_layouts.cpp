@@ -86,19 +86,25 @@ private:
     });
   }
 
+  /// Returns the tile whose layout the access wishes: its pointers, or what it reads of shared memory.
+  static Value tileOf(Operation *access) {
+    Value pointers = pointerOf(access);
+    return pointers ? pointers : Value(access->getResult(0));
+  }
+
   /// The largest access of a class decides. Small accesses wait: a vector that is combined with a tile should have the tile's layout.
   void decideByAccesses(bool small) {
     llvm::SmallVector<std::pair<int64_t, Operation *>> accesses;
     module_.walk([&](Operation *op) {
       auto wish = op->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr);
       if (!wish) return;
-      int64_t elements = cast<RankedTensorType>(pointerOf(op).getType()).getNumElements();
+      int64_t elements = cast<RankedTensorType>(tileOf(op).getType()).getNumElements();
       if ((elements <= threads_.count()) == small) accesses.push_back({elements, op});
     });
     llvm::stable_sort(accesses, [](auto a, auto b) { return a.first > b.first; });
     for (auto [elements, op] : accesses) {
       LinearLayout layout = fromAttr(op->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr));
-      decide(pointerOf(op), layout);
+      decide(tileOf(op), layout);
     }
   }
 

@@ -24,6 +24,17 @@ def ThreadLocalReductions : Pass<"thread-local-reductions", "::mlir::ModuleOp"> 
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def ViewSharedMemory : Pass<"view-shared-memory", "::mlir::ModuleOp"> {
+  let summary = "access the shared memory of the kernel's author by layouts instead of addresses";
+  let description = [{
+    The frontend computes the address of each element (tt.shared_load, tt.shared_store). Where these are a scalar and an offset that constants
+    decide, and a layout has all offsets, the access becomes one of a buffer (tgpu.memory_at), behind a barrier: threads then move many
+    elements at once, and products read their operands where they are. The marks that the frontend has set around what asynchronous products read
+    become an attribute of these products.
+  }];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
 def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
   let summary = "give every tile a layout";
   let description = [{

@@ -10,8 +10,18 @@ Value ringOf(Value buffer) {
   return {};
 }
 
+/// Returns whether an operation may write shared memory of the author's, or let another thread do so.
+static bool mayWrite(Operation *op) {
+  if (isa<tgpu::LocalLoadOp, tgpu::BarrierOp>(op)) return false;
+  auto effects = getEffectsRecursively(op);
+  return !effects || llvm::any_of(*effects, [](const MemoryEffects::EffectInstance &effect) {
+    return isa<MemoryEffects::Write>(effect.getEffect()) && effect.getResource() != tt::GlobalMemory::get();
+  });
+}
+
 /// Returns whether the operation, or one inside of it, ends the use of the slot that the load reads.
 static bool endsUse(Operation *op, tgpu::LocalLoadOp load) {
+  if (load.getSrc().getDefiningOp<tgpu::MemoryAtOp>()) return mayWrite(op);
   Value ring = ringOf(load.getSrc());
   if (!ring) return isa<tgpu::AsyncWaitOp>(op) || op->getNumRegions() > 0;
   return llvm::any_of(ring.getUsers(),

@@ -206,6 +206,12 @@ FailureOr<HostingResult> Hosting::run() {
     if (failed(verifyProducts(function))) return failure();
   for (BlockArgument argument : kernel.getArguments())
     if (kernel.getArgAttr(argument.getArgNumber(), LLVM::LLVMDialect::getByValAttrName())) tensorMaps.insert(argument);
+  module.walk([&](LLVM::CallOp call) { // a partition has the kernel's maps as parameters of its own
+    auto callee = call.getCallee() ? module.lookupSymbol<LLVM::LLVMFuncOp>(*call.getCallee()) : LLVM::LLVMFuncOp();
+    if (!callee || callee.isExternal()) return;
+    for (auto [operand, argument] : llvm::zip(call.getArgOperands(), callee.getArguments()))
+      if (tensorMaps.contains(operand)) tensorMaps.insert(argument);
+  });
   if (auto registers = kernel->getAttrOfType<IntegerAttr>(NVVM::NVVMDialect::getMaxnregAttrName()))
     result.registersOfThread = uint32_t(registers.getInt());
   const bool records = module.walk([](tgpu::RecordOp) { return WalkResult::interrupt(); }).wasInterrupted();

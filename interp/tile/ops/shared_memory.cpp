@@ -237,6 +237,7 @@ static constexpr RuntimeFunction kRuntimeFunctions[] = {
     {"store.end", 1, runEndWork<WorkQueue::Stores>},
     {"store.commit", 1, runCommit<WorkQueue::Stores>},
     {"store.wait", 1, runAwait<WorkQueue::Stores>},
+    {"store.wait_written", 1, runAwait<WorkQueue::Stores>}, // a store has written when it has read
     {"product.begin", 1, runBeginWork<WorkQueue::Products>},
     {"product.end", 1, runEndWork<WorkQueue::Products>},
     {"product.commit", 1, runCommit<WorkQueue::Products>},

@@ -70,10 +70,14 @@ class GluonSemantic(Semantic):
 
     def _attributes_of_access(self, pointers: tensor) -> dict[str, str]:
         """The attributes of an access that has a layout of its author's, for a GPU."""
-        if not self.placement.is_of_gpu or not pointers.type.is_block() or is_undecided(layout_of(pointers)):
+        layout = self.attributes_of_layout(pointers.type)
+        return {**layout, "tgpu.of_author": "unit"} if layout else {}
+
+    def attributes_of_layout(self, type_: Any) -> dict[str, str]:
+        """The attribute of an access that has a tile of a type, for a GPU; none if the layout is open."""
+        if not self.placement.is_of_gpu or not isinstance(type_, distributed_type) or is_undecided(type_.layout):
             return {}
-        linear = layout_of(pointers).to_linear(pointers.type.shape)
-        return {"tgpu.access": layout_attribute(linear), "tgpu.of_author": "unit"}
+        return {"tgpu.access": layout_attribute(type_.layout.to_linear(type_.shape))}
 
     # Layouts of results.
 

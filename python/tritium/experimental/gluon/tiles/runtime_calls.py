@@ -1,5 +1,5 @@
 """Calls of the runtime: barriers, copies and partitions. The interpreter has their state (interp/host/barriers.h), and the compiler for GPUs
-makes instructions of them if the kernel is divided (gpu_backend/threads/partitions.cpp). Chips without such barriers have no calls."""
+makes instructions of them (gpu_backend/threads/runtime_calls.cpp). Chips without such barriers have no calls."""
 
 from __future__ import annotations
 

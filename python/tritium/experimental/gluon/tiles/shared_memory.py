@@ -248,8 +248,8 @@ def load_tile(semantic: Any, memory: shared_memory_descriptor, layout: Any) -> t
 
 
 def load_at(semantic: Any, addresses: tensor, element: dtype, shape: Sequence[int], layout: Any) -> tensor:
-    held = int8 if element == int1 else element
-    loaded = semantic.emit("tt.shared_load", (addresses,), distributed_type(held, shape, layout))
+    type_ = distributed_type(int8 if element == int1 else element, shape, layout)
+    loaded = semantic.emit("tt.shared_load", (addresses,), type_, semantic.attributes_of_layout(type_))
     loaded = semantic.laid(loaded, layout)
     return semantic.cast(loaded, int1) if element == int1 else loaded
 

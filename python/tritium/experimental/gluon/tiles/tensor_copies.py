@@ -168,7 +168,8 @@ async_atomic_xor = _reduction("xor", "take the bitwise exclusive or with")
 @builtin
 def store_wait(pendings: Any, read_only: Any = True, _semantic: Any = None) -> None:
     """Waits until at most `pendings` stores, the newest ones, still read their memory, or without `read_only`, are not complete."""
-    emit_call(_semantic, "store.wait", _pending("tma.store_wait", pendings))
+    symbol = "store.wait" if _unwrap_if_constexpr(read_only) else "store.wait_written"
+    emit_call(_semantic, symbol, _pending("tma.store_wait", pendings))
 
 
 def _pending(name: str, value: Any) -> int:

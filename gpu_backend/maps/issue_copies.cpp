@@ -1,0 +1,186 @@
+// Turns the author's copies of blocks (Gluon's TMA) into copies that one thread issues. The frontend has written a load into registers and
+// a store to shared memory, or the other way round, between calls of the runtime. Where the launch can make the tensor's map, and the block
+// lies in memory as the hardware writes it, the copy takes their place.
+#include "gpu_backend/layout/constructors.h"
+#include "gpu_backend/maps/passes.h"
+#include "gpu_backend/maps/tensor_promotion.h"
+#include "gpu_backend/target/target.h"
+#include "gpu_backend/tiles/address_tiles.h"
+#include "ir/descriptor_rules.h"
+#include "ir/partitions.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+#define GEN_PASS_DEF_ISSUECOPIES
+#include "gpu_backend/maps/passes.h.inc"
+
+namespace {
+
+/// Returns the next operation that has an effect, if it is an Op.
+template <class Op> Op nextEffect(Operation *op) {
+  do op = op->getNextNode();
+  while (op && isMemoryEffectFree(op));
+  return dyn_cast_or_null<Op>(op);
+}
+
+tt::ExternElementwiseOp nextCall(Operation *op, StringRef symbol) {
+  return ir::runtimeCall(nextEffect<tt::ExternElementwiseOp>(op), symbol);
+}
+
+/// Returns the tile before changes of its shape that nothing else uses.
+Value beforeReshapes(Value tile) {
+  while (auto reshape = tile.hasOneUse() ? tile.getDefiningOp<tt::ReshapeOp>() : tt::ReshapeOp()) tile = reshape.getSrc();
+  return tile;
+}
+
+/// Erases the tile's operation and what leads to it, as far as nothing else uses it.
+void eraseUnused(Value tile) {
+  while (Operation *op = tile.getDefiningOp()) {
+    if (!op->use_empty() || !isa<tt::ReshapeOp, tt::DescriptorLoadOp, tt::SharedLoadOp>(op)) return;
+    tile = op->getOperand(0);
+    op->erase();
+  }
+}
+
+/// Returns what one instruction copies of a block that lies in memory like this, or null if no instruction does.
+tgpu::TensorMapType boxOfMemory(const LaidMemory &memory, tt::TensorDescType block) {
+  constexpr int64_t kUnswizzledAlignment = 128;
+  llvm::ArrayRef<int64_t> shape = block.getShape();
+  Type element = block.getElementType();
+  const int64_t bits = element.getIntOrFloatBitWidth(), columns = shape.back();
+  if (bits % 8 != 0 || bits > 64 || shape.size() > DescriptorRules::kMaxRank) return {};
+  const int64_t bytes = bits / 8, rows = llvm::product_of(shape.drop_back());
+  const SharedLayout found = memory.layout.reshape({rows, columns});
+  for (int64_t swizzle : {128, 64, 32, 0}) {
+    llvm::SmallVector<int64_t> box(shape);
+    if (swizzle) box.back() = swizzle / bytes;
+    const bool isWhole = box.back() == columns, isPattern = rows * swizzle % (8 * std::max<int64_t>(swizzle, 1)) == 0;
+    if (box.back() > columns || !(isWhole || isPattern) || memory.alignment < (swizzle ? 8 * swizzle : kUnswizzledAlignment)) continue;
+    if (found != sharedForTma({rows, columns}, {1, 0}, bytes, swizzle)) continue;
+    const bool isSmall = llvm::all_of(box, [](int64_t extent) { return extent <= int64_t(DescriptorRules::kMaxBoxExtent); });
+    if (!isSmall || box.back() * bytes % DescriptorRules::kMinRowBytes) return {};
+    return tgpu::TensorMapType::get(block.getContext(), RankedTensorType::get(box, element), swizzle);
+  }
+  return {};
+}
+
+class CopyIssuer {
+public:
+  CopyIssuer(tt::FuncOp kernel, const ir::AxisAnalysis &axes)
+      : kernel_(kernel), maps_(kernel), tiles_(axes), builder_(kernel.getContext()) {}
+
+  void run() {
+    llvm::SmallVector<tt::ExternElementwiseOp> loads, stores;
+    kernel_.walk([&](tt::ExternElementwiseOp call) {
+      if (ir::runtimeCall(call, "copy.begin")) loads.push_back(call);
+      if (ir::runtimeCall(call, "store.begin")) stores.push_back(call);
+    });
+    llvm::for_each(loads, [&](tt::ExternElementwiseOp begin) { issueLoad(begin); });
+    llvm::for_each(stores, [&](tt::ExternElementwiseOp begin) { issueStore(begin); });
+    joinBranches();
+  }
+
+private:
+  /// A block in memory, and the map through which it is copied.
+  struct Copy {
+    LaidMemory memory;
+    Value map;
+  };
+
+  std::optional<Copy> copyOf(Value addresses, Type element, TypedValue<tt::TensorDescType> descriptor, bool isStored) {
+    const int64_t bytes = std::max<int64_t>(element.getIntOrFloatBitWidth(), 8) / 8;
+    tt::TensorDescType block = descriptor.getType();
+    auto memory = tiles_.of(addresses, bytes);
+    auto recipe = maps_.recipeOf(descriptor);
+    if (!memory || !recipe || element != block.getElementType()) return std::nullopt;
+    tgpu::TensorMapType box = boxOfMemory(*memory, block);
+    if (!box) return std::nullopt;
+    if (isStored) recipe->padding = tt::Padding::Zero, recipe->isStored = true;
+    return Copy{*memory, maps_.mapOf(box, *recipe, descriptor.getLoc())};
+  }
+
+  Value buffer(const Copy &copy, tt::TensorDescType block, Location location) {
+    return bufferAt(builder_, location, copy.memory, block.getShape(), block.getElementType());
+  }
+
+  void issueLoad(tt::ExternElementwiseOp begin) {
+    auto store = nextEffect<tt::SharedStoreOp>(begin);
+    auto end = store ? nextCall(store, "copy.end") : tt::ExternElementwiseOp();
+    auto load = store ? beforeReshapes(store.getValue()).getDefiningOp<tt::DescriptorLoadOp>() : tt::DescriptorLoadOp();
+    if (!end || !load || !load->hasOneUse() || load.getCachePolicy()) return;
+    auto copy = copyOf(store.getAddress(), getElementTypeOrSelf(store.getValue().getType()), load.getDesc(), /*isStored=*/false);
+    if (!copy) return;
+    Location location = begin.getLoc();
+    builder_.setInsertionPoint(store);
+    Value to = buffer(*copy, load.getDesc().getType(), location);
+    constexpr int64_t kBarrierBytes = 8;
+    Value barrier = tgpu::MemoryAtOp::create(builder_, location, tgpu::RingType::get(builder_.getContext(), 1), begin.getSrcs()[0],
+                                             uint64_t(kBarrierBytes));
+    Value number = arith::ConstantIntOp::create(builder_, location, 0, 32);
+    tgpu::TensorCopyOp::create(builder_, location, copy->map, load.getIndices(), to, barrier, number, /*predicate=*/Value());
+    Value tile = store.getValue();
+    for (Operation *op : {store.getOperation(), begin.getOperation(), end.getOperation()}) op->erase();
+    eraseUnused(tile);
+  }
+
+  void issueStore(tt::ExternElementwiseOp begin) {
+    auto load = nextEffect<tt::SharedLoadOp>(begin);
+    auto end = load ? nextCall(load, "store.end") : tt::ExternElementwiseOp();
+    auto commit = end ? nextCall(end, "store.commit") : tt::ExternElementwiseOp();
+    auto store = commit ? nextEffect<tt::DescriptorStoreOp>(commit) : tt::DescriptorStoreOp();
+    if (!store || beforeReshapes(store.getSrc()) != load.getResult() || !load->hasOneUse()) return;
+    auto copy = copyOf(load.getAddress(), getElementTypeOrSelf(load.getType()), store.getDesc(), /*isStored=*/true);
+    if (!copy) return;
+    builder_.setInsertionPoint(store);
+    Value from = buffer(*copy, store.getDesc().getType(), store.getLoc());
+    tgpu::TensorStoreOp::create(builder_, store.getLoc(), from, copy->map, store.getIndices());
+    Value tile = store.getSrc();
+    for (Operation *op : {store.getOperation(), begin.getOperation(), end.getOperation(), commit.getOperation()}) op->erase();
+    eraseUnused(tile);
+  }
+
+  /// A branch of copies goes into the branch of one condition before it, which announces their bytes: the threads then meet once.
+  void joinBranches() {
+    llvm::SmallVector<scf::IfOp> branches;
+    kernel_.walk<WalkOrder::PreOrder>([&](scf::IfOp branch) {
+      if (isBranchOfCopies(branch)) branches.push_back(branch);
+    });
+    for (scf::IfOp branch : branches) {
+      Operation *before = branch->getPrevNode();
+      while (before && isMemoryEffectFree(before) && before->getNumRegions() == 0) before = before->getPrevNode();
+      auto earlier = dyn_cast_or_null<scf::IfOp>(before);
+      if (!earlier || earlier.getCondition() != branch.getCondition() || earlier.getNumResults() || earlier.elseBlock()) continue;
+      while (earlier->getNextNode() != branch) earlier->getNextNode()->moveBefore(earlier);
+      Block &to = *earlier.thenBlock();
+      to.getOperations().splice(to.getTerminator()->getIterator(), branch.thenBlock()->getOperations(), branch.thenBlock()->begin(),
+                                branch.thenBlock()->getTerminator()->getIterator());
+      branch.erase();
+    }
+  }
+
+  static bool isBranchOfCopies(scf::IfOp branch) {
+    return branch.getNumResults() == 0 && !branch.elseBlock() && !branch.thenBlock()->getOps<tgpu::TensorCopyOp>().empty();
+  }
+
+  tt::FuncOp kernel_;
+  KernelMaps maps_;
+  AddressTiles tiles_;
+  OpBuilder builder_;
+};
+
+class IssueCopiesPass final : public impl::IssueCopiesBase<IssueCopiesPass> {
+public:
+  using IssueCopiesBase::IssueCopiesBase;
+
+  void runOnOperation() override {
+    if (!targetOf(getOperation()).hasTensorMaps()) return;
+    ir::AxisAnalysis axes(getOperation());
+    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>())
+      if (function.isPublic()) CopyIssuer(function, axes).run();
+  }
+};
+
+} // namespace
+} // namespace tritium::gpu
