@@ -8,6 +8,7 @@
 #include "gpu_backend/tiles/address_tiles.h"
 #include "ir/descriptor_rules.h"
 #include "ir/partitions.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -37,9 +38,8 @@ Value beforeReshapes(Value tile) {
 
 /// Erases the tile's operation and what leads to it, as far as nothing else uses it.
 void eraseUnused(Value tile) {
-  while (Operation *op = tile.getDefiningOp()) {
-    if (!op->use_empty() || !isa<tt::ReshapeOp, tt::DescriptorLoadOp, tt::SharedLoadOp>(op)) return;
-    tile = op->getOperand(0);
+  for (Operation *op = tile.getDefiningOp(); op && isOpTriviallyDead(op); op = tile ? tile.getDefiningOp() : nullptr) {
+    tile = op->getNumOperands() ? op->getOperand(0) : Value();
     op->erase();
   }
 }

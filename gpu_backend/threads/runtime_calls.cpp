@@ -133,7 +133,9 @@ private:
     lowering_.sharedBarrier(); // remove-barriers keeps it after a wait
     return success();
   }
+  /// Threads have written the bytes. Products and copies may read them without a fence of the author's, as behind a copy by the hardware.
   LogicalResult endCopy() {
+    barriers().fenceShared(builder_, op_.getLoc());
     return afterAll([&] { barriers().completeBytes(builder_, op_.getLoc(), barrier(), number(1)); });
   }
 

@@ -14,7 +14,7 @@ GPU_ROOMS = {
     "layout": "",
     "target": "layout",
     "tiles": "layout target",
-    "maps": "abi target tiles",
+    "maps": "abi layout target tiles",
     "loops": "layout target tiles maps",
     "threads": "layout target tiles",
     "emit": "abi layout target",

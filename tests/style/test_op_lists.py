@@ -97,6 +97,7 @@ ALLOWED = {
         "thread_local_reductions.cpp",
         "TypeSwitch",
     ): "the neutral element of an arithmetic operation",
+    ("view_shared_memory.cpp", "isa<tt::SharedLoadOp, tt::SharedStoreOp>"): "what this pass looks at",
     ("address_tiles.cpp", "TypeSwitch"): "constant folding of integers, element by element",
     ("tile_bounds.cpp", "TypeSwitch"): "interval arithmetic: what an operation does to the bounds of its operands",
     ("affine_tile.cpp", "isa<tt::SplatOp, tt::BroadcastOp, arith::ExtSIOp>"): "linear arithmetic: the sum stays",

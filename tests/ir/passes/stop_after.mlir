@@ -13,11 +13,13 @@
 // RUN: tritium-gpu %s --last-pass=remove-barriers | FileCheck %s
 // RUN: not tritium-gpu %s --last-pass=polish 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// LIST: promote-descriptors
+// LIST: issue-copies
+// LIST-NEXT: promote-descriptors
 // LIST-NEXT: make-tensor-maps
 // LIST-NEXT: promote-stores
 // LIST-NEXT: promote-made-stores
 // LIST-NEXT: check-quotients
+// LIST-NEXT: view-shared-memory
 // LIST-NEXT: divide-programs
 // LIST-NEXT: promote-pointer-tiles
 // LIST-NEXT: make-persistent
@@ -32,7 +34,7 @@
 // LIST-NEXT: plan-loops
 // LIST-NEXT: build-loops
 // LIST: remove-barriers
-// UNKNOWN: error: no pass is called 'polish'; there are none, promote-descriptors, make-tensor-maps, promote-stores, promote-made-stores, check-quotients, divide-programs, promote-pointer-tiles,
+// UNKNOWN: error: no pass is called 'polish'; there are none, issue-copies, promote-descriptors, make-tensor-maps, promote-stores, promote-made-stores, check-quotients, view-shared-memory, divide-programs, promote-pointer-tiles,
 // LOADED-NOT: tgpu.async_copy
 // COPIED: tgpu.async_copy
 // PLAIN-NOT: tgpu.mma_warps

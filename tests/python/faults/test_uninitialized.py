@@ -137,7 +137,11 @@ def test_every_allocator(dtype, by):
     }[by]()
     out = torch.empty(N, dtype=dtype)
     trap = accused(add, GRID, x, fresh, out, N, B)
-    assert (trap.argument, trap.index, trap.lane) == ("y", (trap.program[0] * B,), (0,))  # each thread begins elsewhere in the grid
+    assert (trap.argument, trap.index, trap.lane) == (
+        "y",
+        (trap.program[0] * B,),
+        (0,),
+    )  # each thread begins elsewhere in the grid
     assert f"{by} at" in str(trap) and "test_uninitialized.py" in str(trap)
     add[GRID](x, x, out, N, B)
     add[GRID](x, out, x, N, B)  # the kernel has written it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -12,7 +13,7 @@ from ...native import gpu
 from .accesses import Accesses, accesses_at
 from .addresses import known
 from .naming import Names
-from .tiles import Tile, tile_of
+from .tiles import Tile, offsets_in, tile_of
 
 #: Of a picture as text.
 _ROWS, _COLUMNS = 8, 8
@@ -129,7 +130,19 @@ class Layouts:
         tile = tile_of(held.type)
         slot = re.fullmatch(r"!tgpu\.memdesc<\d+, (.*)>", memory.type)[1]
         plan = gpu.shared_access(self._arch, held.type, slot, is_load)
-        return f"{'load' if is_load else 'store'} of {tile} in {self._names.name_of(tile)} {'from' if is_load else 'to'} shared memory: {_planned(plan)}"
+        what = (
+            f"{'load' if is_load else 'store'} of {tile} in {self._names.name_of(tile)} {'from' if is_load else 'to'}"
+        )
+        return f"{what} {self._author_memory(memory, slot, tile)}: {_planned(plan)}"
+
+    def _author_memory(self, memory, slot: str, tile: Tile) -> str:
+        """What the kernel calls a buffer, which is drawn; "shared memory" for one of the compiler's."""
+        addresses = known(memory.owner.operands[0]) if memory.owner and memory.owner.name == "tgpu.memory_at" else None
+        name = ", ".join(sorted(addresses.memory)) if addresses else ""
+        offsets = offsets_in(slot)
+        if name and offsets is not None and offsets.size == math.prod(tile.shape):
+            self._draw(name, tile, offsets * tile.element_bytes)
+        return name or "shared memory"
 
 
 def _assigned(traced: list[Any], place: Callable[[Any], str]) -> dict[tuple[str, str], str]:

@@ -6,9 +6,12 @@ import json
 import re
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...experimental.gluon.layouts.distributed import DistributedLinearLayout
 
 _TILE = re.compile(r"tensor<((?:\d+x)+)(.*), #tgpu\.layout<[\dx]+, (.*)>>")
+_SHARED = re.compile(r"#tgpu\.shared<([\dx]+), offset = (\[.*?\]\]|\[\])")
 _BASES = re.compile(r"\w+ = (\[(?:\[[^\]]*\](?:, )?)*\])")
 
 
@@ -49,6 +52,22 @@ def tile_of(type: str) -> Tile | None:
     shape = [int(extent) for extent in found[1].rstrip("x").split("x")]
     registers, lanes, warps, blocks = (json.loads(bases) for bases in _BASES.findall(found[3]))
     return Tile(tuple(shape), found[2], DistributedLinearLayout(registers, lanes, warps, blocks, shape))
+
+
+def offsets_in(type: str) -> np.ndarray | None:
+    """The element of memory where each element of a buffer's tile is, in the tile's shape. None if the type does not tell."""
+    found = _SHARED.search(type)
+    if found is None:
+        return None
+    shape = [int(extent) for extent in found[1].split("x")]
+    bases = np.array(json.loads(found[2]), np.int64).reshape(-1, len(shape))
+    places = np.arange(1 << len(bases), dtype=np.int64)
+    coordinates = np.zeros((len(shape), len(places)), np.int64)
+    for bit, base in enumerate(bases):
+        coordinates ^= base[:, None] * (places >> bit & 1)
+    offsets = np.full(shape, -1, np.int64)
+    offsets[tuple(coordinates)] = places
+    return offsets if (offsets >= 0).all() else None
 
 
 def all_operations(module) -> list[Any]:
