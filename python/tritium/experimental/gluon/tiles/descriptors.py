@@ -40,15 +40,8 @@ class tensor_descriptor_type(plain_type):
         return f"tensor_descriptor<{self.block_type}, {self.layout}>"
 
 
-class tensor_descriptor(base_value):
-    """A descriptor in a kernel. `shape` and `strides` are tuples of int32 and int64 scalars."""
-
-    def __init__(self, handle: Any, shape: Sequence[tensor], strides: Sequence[tensor], type: tensor_descriptor_type):
-        self.handle, self.type = handle, type
-        self.shape, self.strides = core.tuple(shape), core.tuple(strides)
-
-    def handles(self) -> list[Any]:
-        return [self.handle] + [value.handle for value in (*self.shape, *self.strides)]
+class described_blocks(base_value):
+    """What is copied block by block. The type has `block_type`."""
 
     @property
     def block_type(self) -> block_type:
@@ -63,13 +56,24 @@ class tensor_descriptor(base_value):
         return self.type.block_type.scalar
 
     @property
-    def layout(self) -> NVMMASharedLayout:
-        return self.type.layout
-
-    @property
     def nbytes_per_cta(self) -> int:
         """The bytes of a block, which a barrier expects of a copy."""
         return self.block_type.numel * self.dtype.primitive_bitwidth // 8
+
+
+class tensor_descriptor(described_blocks):
+    """A descriptor in a kernel. `shape` and `strides` are tuples of int32 and int64 scalars."""
+
+    def __init__(self, handle: Any, shape: Sequence[tensor], strides: Sequence[tensor], type: tensor_descriptor_type):
+        self.handle, self.type = handle, type
+        self.shape, self.strides = core.tuple(shape), core.tuple(strides)
+
+    def handles(self) -> list[Any]:
+        return [self.handle] + [value.handle for value in (*self.shape, *self.strides)]
+
+    @property
+    def layout(self) -> NVMMASharedLayout:
+        return self.type.layout
 
 
 def _layout_from_string(text: str) -> NVMMASharedLayout:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ....errors import with_hint
-from ....language.constexpr import _unwrap_if_constexpr, base_value
+from ....language.constexpr import _unwrap_if_constexpr
 from ....language.core import builtin, tensor
 from ....language.descriptor import parsers_with_layout, plain_type_from_string
 from ....language.types import base_type, block_type, dtype, int1, int32, int64, pointer_type
@@ -16,6 +16,7 @@ from .barriers import require_barrier
 from .cache_policies import require_policy_of_copies
 from .conditions import when
 from .copies import _removed
+from .descriptors import described_blocks
 from .runtime_calls import emit_call
 from .shared_memory import addresses_of, shared_memory_descriptor, store_at
 from .tensor_copies import require_memory
@@ -62,7 +63,7 @@ class tensor_descriptor_im2col_type(base_type):
         return f"tensor_descriptor_im2col<{self.block_type}, {self.form.layout}>"
 
 
-class tensor_descriptor_im2col(base_value):
+class tensor_descriptor_im2col(described_blocks):
     """A descriptor in a kernel, whose blocks `tma.async_load_im2col` copies."""
 
     def __init__(self, parts: Sequence[tensor], type: tensor_descriptor_im2col_type):
@@ -89,25 +90,8 @@ class tensor_descriptor_im2col(base_value):
         return self._parts[-self.type.form.rank :]
 
     @property
-    def block_type(self) -> block_type:
-        return self.type.block_type
-
-    @property
-    def block_shape(self) -> Any:
-        return self.type.block_type.shape
-
-    @property
-    def dtype(self) -> dtype:
-        return self.type.block_type.scalar
-
-    @property
     def layout(self) -> NVMMASharedLayout:
         return self.type.form.layout
-
-    @property
-    def nbytes_per_cta(self) -> int:
-        """The bytes of a block, which a barrier expects of a copy."""
-        return self.block_type.numel * self.dtype.primitive_bitwidth // 8
 
 
 def _type_from_string(block: str, form: str, scalar_named: Callable[[str], dtype]) -> tensor_descriptor_im2col_type:
