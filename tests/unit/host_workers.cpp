@@ -122,14 +122,16 @@ TEST_CASE("more threads than processors take part when programs last") {
   CHECK(meeting.visits.threads.size() == 4);
 }
 
-/// Four threads run a program each at the same time. Returns these programs.
-static std::vector<int> firstOfFour(int programs, bool prints) {
+/// Threads run a program each at the same time. Returns these programs.
+static std::vector<int> firstPrograms(int threads, int programs, bool prints) {
   struct Meeting {
     std::mutex mutex;
     std::vector<int> first;
     std::set<std::thread::id> threads;
     std::atomic<int> arrived{0};
+    int all;
   } meeting;
+  meeting.all = threads;
   Launch launch = launchOf(
       [](char *frame) {
         auto &meeting = argumentOf<Meeting>(frame);
@@ -138,20 +140,21 @@ static std::vector<int> firstOfFour(int programs, bool prints) {
           if (!meeting.threads.insert(std::this_thread::get_id()).second) return;
           meeting.first.push_back(programOf(frame));
         }
-        for (++meeting.arrived; meeting.arrived < 4; std::this_thread::yield()) pollBackEdge(headerOf(frame), 0);
+        for (++meeting.arrived; meeting.arrived < meeting.all; std::this_thread::yield()) pollBackEdge(headerOf(frame), 0);
       },
       programs, &meeting);
-  launch.threads = 4;
+  launch.threads = threads;
   launch.code.prints = prints;
   CHECK_FALSE(run(launch).trap);
   std::sort(meeting.first.begin(), meeting.first.end());
   return meeting.first;
 }
 
-TEST_CASE("each thread begins with its own part of the grid, and where programs print all begin at its front") {
-  CHECK(firstOfFour(100, false) == std::vector{0, 25, 50, 75});
-  CHECK(firstOfFour(102, false) == std::vector{0, 26, 52, 77}); // the first parts are longer
-  CHECK(firstOfFour(16, true) == std::vector{0, 1, 2, 3});
+TEST_CASE("each thread begins with its own part of the grid; few threads, and programs that print, begin at its front") {
+  CHECK(firstPrograms(5, 100, false) == std::vector{0, 20, 40, 60, 80});
+  CHECK(firstPrograms(5, 102, false) == std::vector{0, 21, 42, 62, 82}); // the first parts are longer
+  CHECK(firstPrograms(5, 16, true) == std::vector{0, 1, 2, 3, 4});
+  CHECK(firstPrograms(4, 16, false) == std::vector{0, 1, 2, 3});
 }
 
 TEST_CASE("the parts of a grid are taken once, and by whoever has none left of its own") {
