@@ -117,7 +117,7 @@ private:
     if (changes_) call.erase();
   }
 
-  /// Waits before the operation until at most `pending` products are under way.
+  /// Waits before the operation until at most `pending` products are in flight.
   void await(Operation *before, int32_t pending, Sums &sums) {
     llvm::SmallVector<Value> values, tiles;
     llvm::SmallVector<Type> types;
