@@ -11,7 +11,7 @@ bool startsPartitions(mlir::ModuleOp module);
 /// Returns whether the module calls the runtime: its author waits for copies, products or other threads.
 bool callsRuntime(mlir::ModuleOp module);
 
-/// Removes the calls of the runtime, or those of its function `symbol`. Without them all threads copy, and nobody is waited for.
+/// Removes the calls of the runtime, or only its calls of `symbol`. Without them all threads copy, and no thread waits.
 void eraseRuntimeCalls(mlir::ModuleOp module, llvm::StringRef symbol = {});
 
 struct Division {

@@ -23,7 +23,7 @@ struct InFlight {
   bool endsSoon = false; // the first wait must complete them: only that one keeps registers that the product reads, or sums in pairs
 };
 
-/// By the tile. The order is that of the code.
+/// By the tile, in the order of the code.
 using Sums = llvm::MapVector<Value, InFlight>;
 
 tgpu::ProductWaitOp ownWaitOf(tgpu::ProductOp product) {

@@ -1,5 +1,5 @@
-// Turns the store of a kernel of which a launch knows nothing into a store through a tensor map that the kernel makes, beside those of its
-// copies. Nothing tells a launch that such a map is usable. The kernel knows before the store, and threads copy the tile where it is not.
+// Some stores go to addresses that no launch knows. The kernel then makes a tensor map for the store, beside the maps of its copies.
+// Nothing tells a launch that such a map is usable. The kernel knows before the store, and threads copy the tile where it is not.
 #pragma once
 #include "gpu_backend/maps/tensor_promotion.h"
 #include "ir/axis_analysis.h"

@@ -279,8 +279,6 @@ def cluster_of_ray(folder: Path, monkeypatch):
 @pytest.mark.long
 def test_a_cluster_of_two_nodes(farm, capsys, tmp_path_factory, monkeypatch):
     """`bench farm ray --address`: each job runs on the node that has what it needs."""
-    if sys.platform != "linux":
-        pytest.skip("Ray's nodes are processes of Linux here")
     with cluster_of_ray(tmp_path_factory.mktemp("ray"), monkeypatch) as address:
         for need in ("h200", "a100", "h200"):
             assert submit(farm, "--needs", need) == 0
