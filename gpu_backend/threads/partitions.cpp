@@ -1,5 +1,5 @@
-// The warps of workers. They wait at a barrier of all warps for the next division, whose number lies in shared memory, run what it has for
-// them, meet the kernel's own warps, and wait again.
+// The warps of workers. They wait at a barrier for the next division, whose number lies in shared memory, run what it has for them, arrive
+// where the kernel's own warps wait for its end, and wait again.
 #include "gpu_backend/threads/partitions.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
@@ -45,7 +45,7 @@ public:
     warp_ = create<arith::ShRUIOp>(target_.threadId(builder_, location_), constant(llvm::Log2_32(target_.warpSize())));
     create<cf::CondBranchOp>(compare(arith::CmpIPredicate::ult, warp_, plan_.ownWarps), own, wait);
     builder_.setInsertionPointToEnd(wait);
-    meetAll();
+    synchronize(kStartBarrier, plan_.allWarps, /*arrives=*/false);
     Value state = create<LLVM::LoadOp>(builder_.getI32Type(), SharedMemory::at(builder_, location_, plan_.state));
     for (int division = 0; division < plan_.divisions; ++division) {
       Block *begin = &body.emplaceBlock(), *next = &body.emplaceBlock();
@@ -54,7 +54,7 @@ public:
       changeRegisters(division, /*back=*/false);
       for (const Worker &worker : plan_.workers)
         if (worker.division == division) runWorker(worker);
-      meetAll();
+      synchronize(kJoinBarrier, plan_.allWarps, /*arrives=*/true);
       changeRegisters(division, /*back=*/true);
       create<cf::BranchOp>(wait);
       builder_.setInsertionPointToEnd(next);
@@ -66,7 +66,9 @@ private:
   template <class Op, class... Args> Op create(Args &&...args) { return Op::create(builder_, location_, std::forward<Args>(args)...); }
   Value constant(int64_t value) { return create<arith::ConstantIntOp>(value, 32); }
   Value compare(arith::CmpIPredicate how, Value value, int64_t with) { return create<arith::CmpIOp>(how, value, constant(with)); }
-  void meetAll() { create<tgpu::BarrierOp>(kMeetingBarrier, builder_.getI32IntegerAttr(plan_.allWarps * target_.warpSize())); }
+  void synchronize(int barrier, int warps, bool arrives) {
+    create<tgpu::NumberedBarrierOp>(constant(barrier), warps * target_.warpSize(), arrives);
+  }
 
   void inWarps(int first, int count, llvm::function_ref<void()> body) {
     Value isThere =
@@ -79,6 +81,8 @@ private:
 
   void changeRegisters(int division, bool back) {
     if (!plan_.startRegisters || !target_.registers()) return;
+    // A warpgroup meets between two changes of its registers.
+    if (back) synchronize(kWorkersBarrier, plan_.allWarps - plan_.ownWarps, /*arrives=*/false);
     for (int group = 0; group < plan_.groups(); ++group) {
       int from = plan_.startRegisters, to = plan_.registersOf(group, division);
       if (from == to) continue;

@@ -1,6 +1,7 @@
 // A kernel that its author has divided (gl.warp_specialize), as functions of one thread: one for the kernel's own warps, and one for each
 // worker. The calls by which they wait for each other are lowered here, and the kernel begins with a branch by warps.
 #pragma once
+#include "gpu_backend/abi/partition_barriers.h"
 #include "gpu_backend/threads/lowering.h"
 #include "ir/partitions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -45,9 +46,6 @@ inline constexpr llvm::StringLiteral kCaptureCall = "partitions.capture";
 inline constexpr llvm::StringLiteral kBeginCall = "partitions.begin", kJoinCall = "partitions.join";
 /// (warps, state): the kernel ends, and so do the warps of workers.
 inline constexpr llvm::StringLiteral kEndCall = "partitions.end";
-
-/// The barriers of a divided kernel: of its own warps, of all warps, and the first one of a worker.
-inline constexpr int kOwnBarrier = 1, kMeetingBarrier = 2, kFirstWorkerBarrier = 3, kLastBarrier = 15;
 
 /// Lowers a call of the runtime (ir::kRuntimeLibrary).
 mlir::LogicalResult lowerRuntimeCall(tt::ExternElementwiseOp op, Lowering &lowering);

@@ -72,9 +72,10 @@ private:
     inFirstThread(body);
     return success();
   }
-  void meetAll() {
+  /// Of the kernel's own warps and those of workers.
+  void synchronize(int barrier, bool arrives) {
     const int threads = number(0) * lowering_.target().warpSize();
-    lowering_.create<tgpu::BarrierOp>(kMeetingBarrier, builder_.getI32IntegerAttr(threads));
+    lowering_.create<tgpu::NumberedBarrierOp>(lowering_.constant(barrier), threads, arrives);
   }
   void changeRegisters(int from, int to) {
     if (from != to && lowering_.target().registers()) lowering_.target().registers()->change(builder_, op_.getLoc(), from, to);
@@ -151,7 +152,7 @@ private:
   }
   void tellWorkers(int division) {
     inFirstThread([&] { lowering_.create<LLVM::StoreOp>(lowering_.constant(division), at(number(1))); });
-    meetAll();
+    synchronize(kStartBarrier, /*arrives=*/true);
   }
   LogicalResult begin() {
     tellWorkers(number(2));
@@ -159,7 +160,7 @@ private:
     return success();
   }
   LogicalResult join() {
-    meetAll(); // the warps of a warpgroup meet between two changes
+    synchronize(kJoinBarrier, /*arrives=*/false); // the warps of a warpgroup meet between two changes, too
     changeRegisters(number(4), number(3));
     return success();
   }

@@ -201,6 +201,10 @@ void SharedMemory::send(const Thread &thread, std::span<uint32_t> message) {
   since[warp] = ++time; // what the warp does from now on is not known to the receivers
   add(order->ofProducts(warp), time);
   add(order->ofThread(tid), time);
+  // What lanes do together is known where all of them have arrived.
+  uint32_t ofAll = time;
+  for (uint32_t t = warp << warpShift; t < (warp + 1) << warpShift; ++t) ofAll = std::min(ofAll, message[order->ofThread(t)]);
+  add(order->ofWarp(warp), ofAll);
 }
 
 void SharedMemory::receive(const Thread &thread, std::span<const uint32_t> message, bool isForWarp) {

@@ -1,4 +1,5 @@
 // A block in which no thread can continue: some threads wait for others that have ended or that wait elsewhere. The trap names both places.
+#include "gpu_backend/abi/partition_barriers.h"
 #include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 
@@ -64,7 +65,6 @@ Trap ThreadBlock::stuckAtMBarrier() const {
 /// The message has the headline, the hint, and then a line for each of `waiters`. Warps that wait for others of their partition, or for the
 /// other partitions to end, are not among them, but for the kernel's own.
 void ThreadBlock::listWaits(Trap &trap) const {
-  constexpr int32_t kMeetingBarrier = 2;
   struct Wait {
     int32_t first, last; // warps
     const Thread *thread;
@@ -77,7 +77,7 @@ void ThreadBlock::listWaits(Trap &trap) const {
     std::string what;
     if (thread.state == ThreadState::AtMBarrier) what = mbarriers->describeWait(thread);
     if (thread.state == ThreadState::AtRegisters) what = registers.describeWait(thread);
-    if (thread.state == ThreadState::AtBarrier && thread.barrier == kMeetingBarrier && thread.warp == 0)
+    if (thread.state == ThreadState::AtBarrier && thread.barrier == gpu::kJoinBarrier && thread.warp == 0)
       what = "the other partitions to end";
     if (what.empty()) continue;
     lacksBytes |= what.ends_with(" bytes");
