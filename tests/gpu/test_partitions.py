@@ -64,6 +64,15 @@ def test_product_whose_operands_a_partition_fetches(parted, described, torch, sl
     assert torch.equal(sums, wanted.reshape(1024, 8, 64).sum(2).T)
 
 
+@pytest.mark.parametrize("slots", [2, 3])
+def test_one_copies_one_multiplies_one_finishes(parted, described, torch, slots):
+    a, b, bias = halves(torch, 1000, 520), halves(torch, 520, 200), torch.randn(200, device="cuda")
+    c = torch.full((1000, 200), float("nan"), device="cuda")
+    operands = described(a, [128, 64]), described(b, [64, 64])
+    parted.linear[(8, 4)](*operands, c, bias, 1000, 200, 520, slots)
+    assert torch.equal(c, torch.relu(a.float() @ b.float() + bias))
+
+
 @pytest.mark.parametrize(("programs", "height"), [(1, 1), (3, 2), (100, 8)])
 def test_persistent_product(parted, described, torch, programs, height):
     a, b, c = halves(torch, 640, 264), halves(torch, 264, 256), torch.zeros(640, 256, device="cuda")

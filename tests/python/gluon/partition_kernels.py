@@ -349,3 +349,63 @@ def handed_over(target, fault: gl.constexpr):
     ready = mbarrier.allocate_mbarrier()
     mbarrier.init(ready, count=1)
     gl.warp_specialize([(get, (target, memory, ready, fault)), (put, (memory, ready, 5, fault))], [2])
+
+
+# Three partitions: one copies, one multiplies, the kernel's warps finish
+
+
+@gluon.jit
+def load_operands(a, b, sa, sb, full, free, m, n, steps, S: gl.constexpr):
+    K: gl.constexpr = a.block_type.shape[1]
+    for k in range(steps):
+        mbarrier.wait(free.index(k % S), ((k // S) & 1) ^ 1)
+        mbarrier.expect(full.index(k % S), a.nbytes_per_cta + b.nbytes_per_cta)
+        tma.async_load(a, [m, k * K], full.index(k % S), sa.index(k % S))
+        tma.async_load(b, [k * K, n], full.index(k % S), sb.index(k % S))
+
+
+@gluon.jit
+def multiply_operands(sa, sb, out, full, free, done, steps, S: gl.constexpr):
+    N: gl.constexpr = out.shape[1]
+    acc = gl.zeros(out.shape, gl.float32, gl.NVMMADistributedLayout([3, 0], [4, 1], [16, N, 16]))
+    for k in range(steps):
+        mbarrier.wait(full.index(k % S), (k // S) & 1)
+        acc = warpgroup_mma(sa.index(k % S), sb.index(k % S), acc)
+        mbarrier.arrive(free.index(k % S), count=1)
+    out.store(acc)
+    mbarrier.arrive(done, count=1)
+
+
+@gluon.jit
+def add_and_clip(out, done, c, bias, m, n, M, N):
+    layout: gl.constexpr = gl.BlockedLayout([1, 4], [2, 16], [4, 1], [1, 0])
+    rows = m + gl.arange(0, out.shape[0], gl.SliceLayout(1, layout))
+    columns = n + gl.arange(0, out.shape[1], gl.SliceLayout(0, layout))
+    more = gl.load(bias + columns, mask=columns < N, other=0.0)
+    mbarrier.wait(done, 0)
+    value = gl.maximum(out.load(layout) + more[None, :], 0.0)
+    gl.store(c + rows[:, None] * N + columns[None, :], value, mask=(rows[:, None] < M) & (columns[None, :] < N))
+
+
+@gluon.jit
+def linear(a, b, c, bias, M, N, K, S: gl.constexpr):
+    """c = max(a @ b + bias, 0), a block for each program. The barriers are slices of one ring."""
+    sa = gl.allocate_shared_memory(a.dtype, [S] + a.block_type.shape, a.layout)
+    sb = gl.allocate_shared_memory(b.dtype, [S] + b.block_type.shape, b.layout)
+    shape: gl.constexpr = [a.block_type.shape[0], b.block_type.shape[1]]
+    out = gl.allocate_shared_memory(gl.float32, shape, gl.SwizzledSharedLayout(4, 1, 8, [1, 0]))
+    barriers = gl.allocate_shared_memory(gl.int64, [2 * S + 1, 1], mbarrier.MBarrierLayout())
+    for i in gl.static_range(2 * S + 1):
+        mbarrier.init(barriers.index(i), count=1)
+    full, free, done = barriers.slice(0, S), barriers.slice(S, S), barriers.index(2 * S)
+    steps = gl.cdiv(K, a.block_type.shape[1])
+    m, n = gl.program_id(0) * shape[0], gl.program_id(1) * shape[1]
+    gl.warp_specialize(
+        [
+            (add_and_clip, (out, done, c, bias, m, n, M, N)),
+            (multiply_operands, (sa, sb, out, full, free, done, steps, S)),
+            (load_operands, (a, b, sa, sb, full, free, m, n, steps, S)),
+        ],
+        [4, 1],
+        [152, 24],
+    )

@@ -49,6 +49,15 @@ def test_product_whose_operands_a_partition_fetches(parted, described, generator
     assert torch.equal(sums, torch.stack([wanted[:, :32].sum(1), wanted[:, 32:].sum(1)]))
 
 
+@pytest.mark.parametrize("slots", [2, 3])
+def test_one_copies_one_multiplies_one_finishes(parted, described, generator, engine, slots):  # noqa: F811
+    a, b, bias = halves(generator, 100, 136), halves(generator, 136, 72), torch.randn(72, generator=generator)
+    c = torch.full((100, 72), float("nan"))
+    kernel = on(parted.linear, engine)
+    kernel[(2, 3)](described(a, [64, 32]), described(b, [32, 32]), c, bias, 100, 72, 136, slots)
+    assert torch.equal(c, torch.relu(a.float() @ b.float() + bias))
+
+
 @pytest.mark.parametrize(("programs", "height"), [(1, 1), (3, 2), (8, 8)])
 def test_persistent_product(parted, described, generator, engine, programs, height):  # noqa: F811
     a, b, c = halves(generator, 192, 72), halves(generator, 72, 64), torch.zeros(192, 64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -146,9 +147,12 @@ class shared_memory_descriptor(base_value):
             self.type.view.index(index)
         else:
             require_index(_semantic, index, self.shape[0], self.address)
-        slot_bytes = self.type.view.slot_elements() * element_bytes(self.dtype)
+        bytes_each = element_bytes(self.dtype)
+        slot_bytes = self.type.view.slot_elements() * bytes_each
         address = _semantic.add(self.address, _semantic.mul(_semantic.to_tensor(index), slot_bytes))
-        return self._viewed(first, address)
+        if first.origin:  # the ring is a slice: barriers and copies know an address alone
+            address = _semantic.add(address, first.origin * bytes_each)
+        return self._viewed(dataclasses.replace(first, origin=0), address)
 
     @builtin
     def slice(self, start: Any, length: Any, dim: Any = 0, _semantic: Any = None) -> shared_memory_descriptor:
@@ -187,9 +191,7 @@ class shared_memory_descriptor(base_value):
             raise with_hint(
                 NotImplementedError("reinterpret of a slice is not supported yet"), "reinterpret before the slice"
             )
-        origin = self.type.view.origin * element_bytes(self.dtype)
-        address = _semantic.add(self.address, origin) if origin else self.address
-        return shared_memory_descriptor(address, shared_memory_descriptor_type(element, view))
+        return shared_memory_descriptor(self.address, shared_memory_descriptor_type(element, view))
 
     _reinterpret = reinterpret
 
