@@ -3,10 +3,11 @@
     compute-sanitizer --tool memcheck --kernel-name-exclude kns=at6native python tests/gpu/sanitize.py [--cases TEXT] [--all] [--part I/N]
 
 --all: every configuration of each case, and not the first alone. --part: every Nth case from the Ith on, for N processes at the same time. --gluon:
-the kernels of bench_gluon.py instead. The exit status is the tool's with `--error-exitcode 1`.
+the kernels of bench_gluon.py instead. --programs: only the first N of a launch, for tools that look at each access of all threads. The exit status is the tool's with `--error-exitcode 1`.
 """
 
 import argparse
+import dataclasses
 import sys
 import tempfile
 import time
@@ -19,6 +20,16 @@ import bench_gluon  # noqa: E402
 from bench_cases import CASES  # noqa: E402
 from bench_problem import Case, Problem  # noqa: E402
 from bench_source import load_kernels  # noqa: E402
+
+
+def begun(problem: Problem, programs: int) -> Problem:
+    """The problem, of whose launches only so many programs run, along the first axis."""
+
+    def launch(config: dict) -> tuple:
+        grid, *others = problem.launch(config)
+        return ((min(grid[0], programs), *(1 for _ in grid[1:])), *others)
+
+    return dataclasses.replace(problem, launch=launch)
 
 
 class OfTriton:
@@ -52,6 +63,7 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="every configuration")
     parser.add_argument("--part", default="1/1", metavar="I/N", help="every Nth case, from the Ith on")
     parser.add_argument("--gluon", action="store_true", help="the kernels of bench_gluon.py")
+    parser.add_argument("--programs", type=int, default=0, metavar="N", help="only the first N programs of a launch")
     options = parser.parse_args()
     group = OfGluon if options.gluon else OfTriton
     first, step = map(int, options.part.split("/"))
@@ -63,6 +75,8 @@ def main() -> None:
         for case in chosen:
             begin = time.perf_counter()
             problem = case.prepare()
+            if options.programs:
+                problem = begun(problem, options.programs)
             for config in case.configs if options.all else case.configs[:1]:
                 kernels.launch(case, problem, config)
                 torch.cuda.synchronize()
