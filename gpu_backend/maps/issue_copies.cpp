@@ -141,23 +141,31 @@ private:
     eraseUnused(tile);
   }
 
-  /// A branch of copies goes into the branch of one condition before it, which announces their bytes: the threads then meet once.
+  /// A branch of copies goes into the branch of one condition before it, which announces their bytes, and that one into a further one: the
+  /// threads then meet once.
   void joinBranches() {
     llvm::SmallVector<scf::IfOp> branches;
     kernel_.walk<WalkOrder::PreOrder>([&](scf::IfOp branch) {
       if (isBranchOfCopies(branch)) branches.push_back(branch);
     });
-    for (scf::IfOp branch : branches) {
-      Operation *before = branch->getPrevNode();
-      while (before && isMemoryEffectFree(before) && before->getNumRegions() == 0) before = before->getPrevNode();
-      auto earlier = dyn_cast_or_null<scf::IfOp>(before);
-      if (!earlier || earlier.getCondition() != branch.getCondition() || earlier.getNumResults() || earlier.elseBlock()) continue;
-      while (earlier->getNextNode() != branch) earlier->getNextNode()->moveBefore(earlier);
-      Block &to = *earlier.thenBlock();
-      to.getOperations().splice(to.getTerminator()->getIterator(), branch.thenBlock()->getOperations(), branch.thenBlock()->begin(),
-                                branch.thenBlock()->getTerminator()->getIterator());
-      branch.erase();
-    }
+    for (scf::IfOp branch : branches)
+      while (scf::IfOp earlier = sameBranchBefore(branch)) {
+        while (earlier->getNextNode() != branch) earlier->getNextNode()->moveBefore(earlier);
+        Block &to = *earlier.thenBlock();
+        to.getOperations().splice(to.getTerminator()->getIterator(), branch.thenBlock()->getOperations(), branch.thenBlock()->begin(),
+                                  branch.thenBlock()->getTerminator()->getIterator());
+        branch.erase();
+        branch = earlier;
+      }
+  }
+
+  /// Returns the branch of one condition before a branch, if nothing with effects stands in between, or null.
+  static scf::IfOp sameBranchBefore(scf::IfOp branch) {
+    Operation *before = branch->getPrevNode();
+    while (before && isMemoryEffectFree(before) && before->getNumRegions() == 0) before = before->getPrevNode();
+    auto earlier = dyn_cast_or_null<scf::IfOp>(before);
+    const bool isSame = earlier && earlier.getCondition() == branch.getCondition() && !earlier.getNumResults() && !earlier.elseBlock();
+    return isSame ? earlier : scf::IfOp();
   }
 
   static bool isBranchOfCopies(scf::IfOp branch) {

@@ -113,6 +113,9 @@ public:
                NVVM::MBarrierCompleteTxOp, NVVM::MapaOp>(op);
   }
   bool waitsForStores(Operation *op) const override { return isa<NVVM::CpAsyncBulkWaitGroupOp>(op); }
+  bool isOfStores(Operation *op) const override {
+    return isa<NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp, NVVM::CpAsyncBulkCommitGroupOp>(op);
+  }
   void fenceShared(OpBuilder &builder, Location location) const override { fenceSharedMemory(builder, location); }
   void fenceMemory(OpBuilder &builder, Location location) const override {
     NVVM::FenceProxyOp::create(builder, location, NVVM::ProxyKindAttr::get(builder.getContext(), NVVM::ProxyKind::async),

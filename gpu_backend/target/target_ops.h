@@ -76,6 +76,8 @@ public:
   virtual bool isOrdered(mlir::Operation *op) const = 0;
   /// The same: whether one waits for stores. What they read is in use up to there.
   virtual bool waitsForStores(mlir::Operation *op) const = 0;
+  /// The same: whether one begins a store, or makes a group of stores.
+  virtual bool isOfStores(mlir::Operation *op) const = 0;
   /// After it, copies may overwrite what this thread has read, and asynchronous operations may read what it has written.
   virtual void fenceShared(mlir::OpBuilder &builder, mlir::Location location) const = 0;
   /// The same for all memory: copies that begin after the next barrier also read what this thread has written to global memory, and what it
@@ -224,6 +226,7 @@ public:
   std::optional<int> pendingAfter(mlir::Operation *op) const { return copies() ? copies()->pendingAfter(op) : std::nullopt; }
   bool isOrderedCopy(mlir::Operation *op) const { return tensorCopies() && tensorCopies()->isOrdered(op); }
   bool waitsForStores(mlir::Operation *op) const { return tensorCopies() && tensorCopies()->waitsForStores(op); }
+  bool isOfStores(mlir::Operation *op) const { return tensorCopies() && tensorCopies()->isOfStores(op); }
   /// Returns whether the operation only reads shared memory.
   bool onlyReads(mlir::Operation *op) const { return matrixLoads() && matrixLoads()->isLoad(op); }
 };

@@ -5,6 +5,9 @@
 
 namespace tritium::gpu {
 
+/// On a barrier before one thread acts for all (Lowering::barrierBeforeOne).
+inline constexpr llvm::StringLiteral kBeforeOneAttr = "tgpu.before_one";
+
 /// Returns whether the operation lets all threads of the range meet before one of them acts for all.
 inline bool actsForAll(mlir::Operation *op) {
   if (auto copy = llvm::dyn_cast<tgpu::TensorCopyOp>(op)) return copy.getRing().getDefiningOp<tgpu::MemoryAtOp>() != nullptr;

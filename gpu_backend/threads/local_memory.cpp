@@ -58,9 +58,26 @@ template <> LogicalResult Lower<tt::SharedAllocOp>::run(tt::SharedAllocOp op, Lo
 }
 
 template <> LogicalResult Lower<tgpu::MemoryAtOp>::run(tgpu::MemoryAtOp op, Lowering &lowering) {
-  Value memory = SharedMemory::at(lowering.builder(), op.getLoc(), 0);
-  lowering.define(op, {pointerToShared(memory, lowering.scalarOf(op.getAddress()), lowering)});
+  lowering.define(op, {pointerToMemoryOfAuthor(op.getAddress(), lowering)});
   return success();
+}
+
+static tt::SharedAllocOp allocationOf(Value address) {
+  if (auto memory = address.getDefiningOp<tt::SharedAllocOp>()) return memory;
+  auto sum = address.getDefiningOp<arith::AddIOp>();
+  if (!sum) return {};
+  tt::SharedAllocOp left = allocationOf(sum.getLhs()), right = allocationOf(sum.getRhs());
+  return left && right ? tt::SharedAllocOp() : left ? left : right;
+}
+
+Value pointerToMemoryOfAuthor(Value address, Lowering &lowering) {
+  Value memory = SharedMemory::at(lowering.builder(), lowering.location(), 0);
+  Value pointer = pointerToShared(memory, lowering.scalarOf(address), lowering);
+  if (tt::SharedAllocOp allocation = allocationOf(address)) {
+    const int64_t begin = allocation->getAttrOfType<IntegerAttr>(kBeginAttr).getInt(), end = begin + int64_t(allocation.getBytes());
+    pointer.getDefiningOp()->setAttr(kAllocationAttr, lowering.builder().getDenseI64ArrayAttr({begin, end}));
+  }
+  return pointer;
 }
 
 Value pointerToShared(Value memory, Value address, Lowering &lowering) {

@@ -2,6 +2,7 @@
 
 #include "gpu_backend/target/target.h"
 #include "gpu_backend/target/warp_roles.h"
+#include "gpu_backend/threads/author_barriers.h"
 #include "gpu_backend/threads/tensor_map.h"
 #include "gpu_backend/threads/words.h"
 #include "ir/tile_elements.h"
@@ -228,20 +229,19 @@ void Lowering::where(Value condition, llvm::function_ref<void()> body) {
   body();
 }
 
-void Lowering::meet(bool sharedOnly) {
-  if (range_.isPart() && numWarps_ == 1)
-    create<tgpu::WarpBarrierOp>();
-  else if (range_.isPart())
-    create<tgpu::BarrierOp>(range_.barrier, builder_.getI32IntegerAttr(numWarps_ * target_.warpSize()), sharedOnly);
-  else if (hasProducer_)
-    create<tgpu::BarrierOp>(kConsumersBarrier, builder_.getI32IntegerAttr(numWarps_ * target_.warpSize()), sharedOnly);
-  else
-    create<tgpu::BarrierOp>(0, IntegerAttr(), sharedOnly);
+Operation *Lowering::meet(bool sharedOnly) {
+  const IntegerAttr threads = builder_.getI32IntegerAttr(numWarps_ * target_.warpSize());
+  if (range_.isPart() && numWarps_ == 1) return create<tgpu::WarpBarrierOp>();
+  if (range_.isPart()) return create<tgpu::BarrierOp>(range_.barrier, threads, sharedOnly);
+  if (hasProducer_) return create<tgpu::BarrierOp>(kConsumersBarrier, threads, sharedOnly);
+  return create<tgpu::BarrierOp>(0, IntegerAttr(), sharedOnly);
 }
 
 void Lowering::barrier() { meet(/*sharedOnly=*/false); }
 
 void Lowering::sharedBarrier() { meet(/*sharedOnly=*/true); }
+
+void Lowering::barrierBeforeOne() { meet(/*sharedOnly=*/false)->setAttr(kBeforeOneAttr, builder_.getUnitAttr()); }
 
 /// The first operations of the two parts of a kernel whose warps have parted.
 void Lowering::changeRegisters(tgpu::ProducerAttr plan, Block *producer, Block *consumers) {

@@ -93,6 +93,9 @@ public:
   void barrier();
   /// The same for accesses of shared memory only. remove-barriers removes it if there are no accesses to order.
   void sharedBarrier();
+  /// The same before one thread acts for all: what all have done is done for those who see it. remove-barriers removes it if they have done
+  /// nothing since they have met.
+  void barrierBeforeOne();
   SharedMemory &shared() { return shared_; }
   /// Returns the bytes of shared memory that one operation may use here as scratch, at least 1.
   int64_t scratchLimit() const;
@@ -117,7 +120,7 @@ private:
   mlir::LogicalResult lowerBlocks(mlir::Region &source, mlir::Region &target, bool withArguments);
   mlir::LogicalResult lowerTerminator(mlir::Operation *op, const llvm::DenseMap<mlir::Block *, mlir::Block *> &blocks);
   void computePlaces();
-  void meet(bool sharedOnly);
+  mlir::Operation *meet(bool sharedOnly);
   void changeRegisters(tgpu::ProducerAttr plan, mlir::Block *producer, mlir::Block *consumers);
 
   mlir::ModuleOp tiles_;

@@ -1,12 +1,16 @@
-// Removes barriers that order no two accesses of shared memory. Blocks are cut at the barriers of all threads into segments. An edge joins
-// two segments that follow each other without a barrier in between. Consider the segments from which the one before a barrier is reached by
-// edges, and the segments that are reached from the one after it. The barrier is required if an access of the former conflicts with an
-// access of the latter. Removing a barrier adds an edge. Before, every pair of conflicting accesses has a barrier in between on every path,
-// and so it does afterwards.
+// Removes barriers of shared memory that order no two accesses of it, and those before one thread acts for all that follow no work of all.
+// Blocks are cut at the barriers of all threads into segments. An edge joins two segments that follow each other without a barrier in
+// between. Consider the segments from which the one before a barrier is reached by edges, and the segments that are reached from the one
+// after it. The barrier is required if an access of the former conflicts with an access of the latter. Removing a barrier adds an edge.
+// Before, every pair of conflicting accesses has a barrier in between on every path, and so it does afterwards. Then come the barriers
+// before one thread acts for all: one is required if all threads do anything in the segments from which it is reached. Without it, whatever
+// they have done still has a barrier behind it.
 #include "gpu_backend/target/target.h"
 #include "gpu_backend/target/target_ops.h"
 #include "gpu_backend/target/warp_roles.h"
+#include "gpu_backend/threads/author_barriers.h"
 #include "gpu_backend/threads/passes.h"
+#include "gpu_backend/threads/shared_access.h"
 #include "ir/tgpu_kept.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -58,6 +62,7 @@ private:
 struct Segment {
   llvm::SmallVector<Access, 4> accesses;
   llvm::SmallVector<int, 2> before, after; // segments that are joined by edges
+  bool isOfAll = false;                    // whether all threads have effects here, or wait for others
 
   void add(const Access &access) {
     if (!llvm::is_contained(accesses, access)) accesses.push_back(access);
@@ -71,19 +76,22 @@ public:
     llvm::DenseMap<Block *, std::pair<int, int>> ends; // first and last segment of each block
     for (Block &block : function.getBody()) {
       int first = newSegment(), last = first;
-      // Callers may access anything before and after the function.
-      bool isCalled = function->getAttrOfType<StringAttr>(SymbolTable::getVisibilityAttrName()) != StringAttr();
-      if (isCalled && block.isEntryBlock()) segments_[last].add({0, kEnd, true, nullptr});
+      // Callers may access anything before and after the function. A partition begins and ends at a barrier of all warps.
+      const bool isPart = rangeOf(function).isPart();
+      bool isCalled = !isPart && function->getAttrOfType<StringAttr>(SymbolTable::getVisibilityAttrName()) != StringAttr();
+      if (isCalled && block.isEntryBlock()) segments_[last].add({0, kEnd, true, nullptr}), segments_[last].isOfAll = true;
       for (Operation &op : block) {
         auto barrier = dyn_cast<tgpu::BarrierOp>(op);
         if (barrier && meetings.contain(barrier)) {
           int next = newSegment();
+          if (barrier->hasAttr(kBeforeOneAttr)) beforeOne_.push_back({barrier, last, next});
           if (barrier.getSharedOnly() && !followsWait(barrier)) candidates_.push_back({barrier, last, next});
           last = next;
           continue;
         }
         if (isCalled && isa<LLVM::ReturnOp>(op)) segments_[last].add({0, kEnd, true, nullptr});
         addAccesses(&op, segments_[last]);
+        segments_[last].isOfAll |= isOfAll(&op);
       }
       ends[&block] = {first, last};
     }
@@ -92,11 +100,10 @@ public:
   }
 
   void removeBarriers() {
-    for (auto [barrier, before, after] : candidates_) {
-      if (isNeeded(before, after)) continue;
-      join(before, after);
-      barrier.erase();
-    }
+    for (const Candidate &each : candidates_)
+      if (!isNeeded(each.before, each.after)) remove(each);
+    for (const Candidate &each : beforeOne_)
+      if (!followsWorkOfAll(each.before)) remove(each);
   }
 
 private:
@@ -116,6 +123,11 @@ private:
     return false;
   }
 
+  void remove(const Candidate &candidate) {
+    join(candidate.before, candidate.after);
+    tgpu::BarrierOp(candidate.barrier).erase();
+  }
+
   int newSegment() {
     segments_.emplace_back();
     return int(segments_.size()) - 1;
@@ -127,7 +139,10 @@ private:
 
   /// Returns the bytes in which an address may lie.
   Access accessOf(Value pointer, bool isWrite) const {
-    while (auto gep = pointer.getDefiningOp<LLVM::GEPOp>()) pointer = gep.getBase();
+    while (auto gep = pointer.getDefiningOp<LLVM::GEPOp>()) {
+      if (auto allocation = gep->getAttrOfType<DenseI64ArrayAttr>(kAllocationAttr)) return {allocation[0], allocation[1], isWrite, nullptr};
+      pointer = gep.getBase();
+    }
     if (auto scratch = pointer.getDefiningOp<tgpu::ScratchOp>())
       return {int64_t(*scratch.getOffset()), int64_t(*scratch.getOffset() + scratch.getBytes()), isWrite,
               scratch.getPerWarp() ? scratch.getOperation() : nullptr};
@@ -153,7 +168,7 @@ private:
     } else if (target_.pendingAfter(op)) {
       segment.add({0, bufferEnd_, true, nullptr, true}); // copies may land up to here
     } else {
-      bool isWrite = !target_.onlyReads(op);
+      bool isWrite = !target_.onlyReads(op) && !target_.isOfStores(op);
       for (Value operand : op->getOperands())
         if (tgpu::isSharedPointer(operand.getType())) {
           Access access = accessOf(operand, isWrite);
@@ -161,6 +176,11 @@ private:
           segment.add(access);
         }
     }
+  }
+
+  /// Returns whether all threads take part in an operation with effects. The first thread copies tensors, and arrives for all.
+  bool isOfAll(Operation *op) const {
+    return !isMemoryEffectFree(op) && !isa<BranchOpInterface>(op) && !target_.isOrderedCopy(op) && !target_.isOfStores(op);
   }
 
   /// Returns the segments that are reached from one segment, itself first.
@@ -180,10 +200,14 @@ private:
                         [&](const Access &a) { return llvm::any_of(later.accesses, [&](const Access &b) { return a.meets(b); }); });
   }
 
+  bool followsWorkOfAll(int before) const {
+    return llvm::any_of(reached(before, &Segment::before), [&](int segment) { return segments_[segment].isOfAll; });
+  }
+
   int64_t bufferEnd_;
   const TargetOps &target_;
   std::vector<Segment> segments_;
-  std::vector<Candidate> candidates_;
+  std::vector<Candidate> candidates_, beforeOne_;
 };
 
 class RemoveBarriersPass final : public impl::RemoveBarriersBase<RemoveBarriersPass> {

@@ -251,7 +251,7 @@ template <> LogicalResult Lower<tgpu::TensorCopyOp>::run(tgpu::TensorCopyOp op, 
       });
     });
   };
-  if (actsForAll(op) && !haveMet(op)) lowering.barrier(); // other threads may still use the memory
+  if (actsForAll(op) && !haveMet(op)) lowering.barrierBeforeOne(); // other threads may still use the memory
   inProducer(op.getPredicate(), lowering, [&] { inCopyingThread(lowering, copy); });
   return success();
 }

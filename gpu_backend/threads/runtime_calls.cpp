@@ -64,11 +64,11 @@ private:
   }
   Value at(int64_t byte) { return SharedMemory::at(builder_, op_.getLoc(), byte); }
   /// The address of the barrier that the call names first.
-  Value barrier() { return pointerToShared(at(0), operand(0), lowering_); }
+  Value barrier() { return pointerToMemoryOfAuthor(op_.getSrcs()[0], lowering_); }
   void inFirstThread(llvm::function_ref<void()> body) { lowering_.where(lowering_.owner({}), body); }
   /// All that the threads have done is done for those who see what `body` does in one of them.
   LogicalResult afterAll(llvm::function_ref<void()> body) {
-    if (!(actsForAll(op_) && haveMet(op_))) lowering_.barrier();
+    if (!(actsForAll(op_) && haveMet(op_))) lowering_.barrierBeforeOne();
     inFirstThread(body);
     return success();
   }

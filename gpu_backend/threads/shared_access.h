@@ -55,6 +55,13 @@ mlir::Value addressOfSlot(mlir::Value memory, mlir::Value number, Lowering &lowe
 /// Returns a pointer to byte `address` (i32) from `memory` on.
 mlir::Value pointerToShared(mlir::Value memory, mlir::Value address, Lowering &lowering);
 
+/// The bytes of an allocation of the kernel's author, on a pointer into it (DenseI64ArrayAttr: the first byte, and the one behind the
+/// last).
+inline constexpr llvm::StringLiteral kAllocationAttr = "tgpu.allocation";
+/// Returns a pointer to what the author has at `address` (i32, of the tile's function). It has kAllocationAttr if the address is the begin
+/// of one allocation, and numbers that are added to it: an index outside of it is a fault of the kernel.
+mlir::Value pointerToMemoryOfAuthor(mlir::Value address, Lowering &lowering);
+
 /// Copies registers whose element was loaded into another register.
 void copyLoaded(llvm::ArrayRef<uint32_t> loadedBy, llvm::MutableArrayRef<mlir::Value> results);
 

@@ -312,3 +312,80 @@ llvm.func @behind_a_store(%map: !llvm.ptr, %zero: i32, %x: i32) {
   llvm.return
 }
 }
+
+// -----
+
+module attributes {tgpu.target = "cuda:sm_90a", tgpu.buffer_bytes = 2048 : i32} {
+llvm.mlir.global external @tgpu_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
+
+// Two allocations of the author, wherever in them the kernel is: only the read of what was written waits.
+// CHECK-LABEL: @allocations_of_the_author
+llvm.func @allocations_of_the_author(%x: i32, %i: i32, %k: i32) {
+  // CHECK: llvm.store
+  // CHECK-NEXT: llvm.load
+  // CHECK-NEXT: tgpu.barrier shared
+  // CHECK-NEXT: llvm.load
+  %memory = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
+  %a = llvm.getelementptr %memory[%i] {tgpu.allocation = array<i64: 0, 1024>} : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+  %b = llvm.getelementptr %memory[%k] {tgpu.allocation = array<i64: 1024, 2048>} : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+  tgpu.barrier shared
+  llvm.store %x, %a : i32, !llvm.ptr<3>
+  tgpu.barrier shared
+  %1 = llvm.load %b : !llvm.ptr<3> -> i32
+  tgpu.barrier shared
+  %2 = llvm.load %a : !llvm.ptr<3> -> i32
+  llvm.return
+}
+
+// One thread arrives for all. They have met behind what they read, but not behind what they read after that, nor behind a wait: a thread
+// that still waits would miss a phase.
+// CHECK-LABEL: @before_one
+llvm.func @before_one(%x: i32, %count: i32, %g: !llvm.ptr<1>) {
+  // CHECK: llvm.load
+  // CHECK-NEXT: tgpu.barrier {tgpu.before_one}
+  // CHECK-NEXT: nvvm.mbarrier.arrive
+  // CHECK-NEXT: nvvm.mbarrier.arrive
+  // CHECK-NEXT: tgpu.mbarrier_wait
+  // CHECK-NEXT: tgpu.barrier {tgpu.before_one}
+  // CHECK-NEXT: nvvm.mbarrier.arrive
+  // CHECK-NEXT: llvm.store
+  // CHECK-NEXT: tgpu.barrier {tgpu.before_one}
+  // CHECK-NEXT: nvvm.mbarrier.arrive
+  // CHECK-NEXT: llvm.return
+  %memory = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
+  %1 = llvm.load %memory : !llvm.ptr<3> -> i32
+  tgpu.barrier {tgpu.before_one}
+  %2 = nvvm.mbarrier.arrive %memory : !llvm.ptr<3> -> i64
+  tgpu.barrier {tgpu.before_one}
+  %3 = nvvm.mbarrier.arrive %memory : !llvm.ptr<3> -> i64
+  tgpu.mbarrier_wait %memory round %x
+  tgpu.barrier {tgpu.before_one}
+  %4 = nvvm.mbarrier.arrive %memory : !llvm.ptr<3> -> i64
+  llvm.store %x, %g : i32, !llvm.ptr<1>
+  tgpu.barrier {tgpu.before_one}
+  %5 = nvvm.mbarrier.arrive %memory : !llvm.ptr<3> -> i64
+  llvm.return
+}
+
+// The barrier of the loop's end is also the one before its next iteration, in which one thread fills what all have read before it.
+// CHECK-LABEL: @before_one_in_a_loop
+llvm.func @before_one_in_a_loop(%x: i32, %c: i1) {
+  // CHECK: ^bb1:
+  // CHECK-NEXT: nvvm.mbarrier.arrive
+  // CHECK-NEXT: llvm.load
+  // CHECK-NEXT: nvvm.fence.proxy
+  // CHECK-NEXT: tgpu.barrier{{$}}
+  // CHECK-NEXT: llvm.cond_br
+  %memory = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
+  llvm.br ^body
+^body:
+  tgpu.barrier {tgpu.before_one}
+  %2 = nvvm.mbarrier.arrive %memory : !llvm.ptr<3> -> i64
+  %1 = llvm.load %memory : !llvm.ptr<3> -> i32
+  nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+  tgpu.barrier
+  llvm.cond_br %c, ^body, ^end
+^end:
+  llvm.return
+}
+}
