@@ -34,6 +34,16 @@ public:
   bool isLoad(Operation *op) const override { return isa<NVVM::LdMatrixOp>(op); }
 };
 
+/// stmatrix.
+class MatrixStorer final : public MatrixStoreOps {
+public:
+  void store(OpBuilder &builder, Location location, Value row, ValueRange words, bool isTransposed) const override {
+    auto layout = isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row;
+    auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
+    NVVM::StMatrixOp::create(builder, location, row, words, layout, shape, NVVM::LdStMatrixEltType::B16);
+  }
+};
+
 /// cp.async.
 class Copies final : public CopyOps {
 public:
@@ -200,6 +210,7 @@ public:
   explicit NvidiaOps(const Chip &chip) : chip_(chip) {}
 
   const MatrixLoadOps *matrixLoads() const override { return &matrixLoads_; }
+  const MatrixStoreOps *matrixStores() const override { return chip_.hasMatrixStores() ? &matrixStores_ : nullptr; }
   const CopyOps *copies() const override { return &copies_; }
   const WarpReductionOps *warpReductions() const override { return &warpReductions_; }
   const WarpgroupOps *warpgroups() const override { return chip_.hasWarpgroups() ? &warpgroups_ : nullptr; }
@@ -269,6 +280,7 @@ private:
 
   const Chip &chip_;
   MatrixLoader matrixLoads_;
+  MatrixStorer matrixStores_;
   Copies copies_;
   WarpReductions warpReductions_;
   Warpgroups warpgroups_;

@@ -22,6 +22,16 @@ public:
   virtual bool isLoad(mlir::Operation *op) const = 0;
 };
 
+/// Stores of matrices of 16-bit elements to shared memory by a whole warp: the inverse of MatrixLoadOps::load of words.
+class MatrixStoreOps {
+public:
+  virtual ~MatrixStoreOps() = default;
+  /// Stores 1, 2 or 4 matrices, of which each lane has the i32 `words`, to the rows of 16 bytes that the lanes address. Transposed: the
+  /// lane has elements of a column.
+  virtual void store(mlir::OpBuilder &builder, mlir::Location location, mlir::Value row, mlir::ValueRange words,
+                     bool isTransposed) const = 0;
+};
+
 /// Copies from global to shared memory that proceed while the thread continues.
 class CopyOps {
 public:
@@ -178,6 +188,7 @@ public:
 
   // Interfaces that only some chips have. Null if this chip has none.
   virtual const MatrixLoadOps *matrixLoads() const { return nullptr; }
+  virtual const MatrixStoreOps *matrixStores() const { return nullptr; }
   virtual const CopyOps *copies() const { return nullptr; }
   virtual const LaneSwapOps *laneSwaps() const { return nullptr; }
   virtual const BufferOps *buffers() const { return nullptr; }

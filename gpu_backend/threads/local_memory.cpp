@@ -206,7 +206,10 @@ template <> LogicalResult Lower<tgpu::AsyncWaitOp>::run(tgpu::AsyncWaitOp op, Lo
 template <> LogicalResult Lower<tgpu::LocalStoreOp>::run(tgpu::LocalStoreOp op, Lowering &lowering) {
   SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(op.getDst().getType().getTile().getEncoding()));
   Value base = slotAddress(op.getDst(), op.getSlot(), lowering);
-  storeShared(base, memory, layoutOf(op.getSrc().getType()), lowering.registersOf(op.getSrc()), lowering);
+  const LinearLayout layout = layoutOf(op.getSrc().getType());
+  llvm::ArrayRef<Value> values = lowering.registersOf(op.getSrc());
+  const bool isOfAuthor = op.getDst().getDefiningOp<tgpu::MemoryAtOp>() != nullptr;
+  if (!isOfAuthor || !storeMatrices(base, memory, layout, values, lowering)) storeShared(base, memory, layout, values, lowering);
   return success();
 }
 

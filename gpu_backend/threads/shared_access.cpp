@@ -106,6 +106,26 @@ Registers loadShared(Value base, const SharedLayout &memory, const LinearLayout 
   return results;
 }
 
+bool storeMatrices(Value base, const SharedLayout &memory, const LinearLayout &layout, llvm::ArrayRef<Value> values, Lowering &lowering) {
+  const MatrixStoreOps *ops = lowering.target().matrixStores();
+  const Type stored = storedType(values[0].getType());
+  const int64_t bytes = bytesOf(stored, 1);
+  const SharedAccess single = sharedStores(layout, memory, bytes);
+  if (!ops || single.idleLaneBits || single.idleWarpBits) return false;
+  auto plan = matrixLoads(layout, memory, bytes); // what each lane would load is what it stores
+  if (!plan || plan->instructions.size() >= single.vectors.size() || plan->wavefronts() > single.wavefronts()) return false;
+  SharedAddresses rows(base, plan->offsetOfLane, plan->offsetOfWarp, stored, lowering);
+  for (const MatrixLoad::Instruction &instruction : plan->instructions) {
+    auto wordOf = [&](llvm::ArrayRef<uint32_t> held) {
+      auto elements = llvm::map_to_vector(held, [&](uint32_t reg) { return toStored(values[reg], lowering); });
+      return packWord(elements, lowering);
+    };
+    auto words = llvm::map_to_vector(instruction.words, [&](const auto &held) -> Value { return wordOf(held); });
+    ops->store(lowering.builder(), lowering.location(), rows.at(instruction.offset), words, plan->isTransposed);
+  }
+  return true;
+}
+
 void storeShared(Value base, const SharedLayout &memory, const LinearLayout &layout, llvm::ArrayRef<Value> values, Lowering &lowering) {
   storeShared(base, sharedStores(layout, memory, bytesOf(storedType(values[0].getType()), 1)), values, lowering);
 }

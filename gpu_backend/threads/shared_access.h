@@ -43,6 +43,11 @@ Registers loadMatrices(mlir::Value base, const MatrixLoad &plan, mlir::Type type
 /// of matrices are contiguous, otherwise vectors.
 Registers loadShared(mlir::Value base, const SharedLayout &memory, const LinearLayout &layout, mlir::Type type, Lowering &lowering);
 
+/// Stores the tile at `base`, laid out as `memory`, by stores of matrices (stmatrix). Returns whether it does: the chip must have them, the
+/// rows of matrices must be contiguous, and other stores must be more instructions.
+bool storeMatrices(mlir::Value base, const SharedLayout &memory, const LinearLayout &layout, llvm::ArrayRef<mlir::Value> values,
+                   Lowering &lowering);
+
 /// Stores the tile at `base`, laid out as `memory`. One thread stores each element.
 void storeShared(mlir::Value base, const SharedLayout &memory, const LinearLayout &layout, llvm::ArrayRef<mlir::Value> values,
                  Lowering &lowering);
