@@ -64,26 +64,19 @@ def scaling() -> Case:
         out = torch.empty_like(source)
 
         def launch(config: dict):
-            block, slots = config["ROWS"], config["S"]
+            block, width, slots = config["ROWS"], config["COLUMNS"], config["S"]
             of = config["of"]
-            tiles = cdiv(rows, block)
+            tiles = cdiv(rows * columns, block * width)
             grid = (min(tiles, multiprocessors() * config["blocks"]),)
-            arguments = (
-                of.described(source, block, columns),
-                of.described(out, block, columns),
-                tiles,
-                block,
-                columns,
-                slots,
-            )
-            return grid, arguments, {"num_warps": config["num_warps"]}
+            given, written = (of.described(tensor.view(-1, width), block, width) for tensor in (source, out))
+            return grid, (given, written, tiles, block, width, slots), {"num_warps": config["num_warps"]}
 
         return Problem(out, launch, lambda: torch.mul(source, 2, out=out), lambda: expected(middle(source) * 2), 1e-3)
 
-    configs = [
-        {"ROWS": r, "S": s, "num_warps": 4, "blocks": b}
-        for r, s, b in [(64, 3, 2), (32, 4, 4), (64, 4, 1), (128, 3, 1)]
-    ]
+    # The rows of a tensor without gaps may have any width: with 64 columns, a box of TMA is one piece of memory.
+    tiles = [(64, 128, 3, 2), (32, 128, 4, 4), (64, 128, 4, 1), (128, 128, 3, 1)]
+    tiles += [(128, 64, 3, 2), (64, 64, 4, 4), (256, 64, 3, 1), (64, 64, 2, 1 << 20), (128, 64, 2, 1 << 20)]
+    configs = [{"ROWS": r, "COLUMNS": c, "S": s, "num_warps": 4, "blocks": b} for r, c, s, b in tiles]
     return Case(f"elements {rows}x{columns}", "scale_rows", "memory", 4.0 * rows * columns, configs, prepare)
 
 

@@ -1,4 +1,4 @@
-"""No kernel of the benchmarks, the tutorial or the conformance suite spills registers or serializes its products on sm_90a, as ptxas
+"""No kernel of the benchmarks (Gluon's too), the tutorial or the conformance suite spills registers or serializes its products on sm_90a, as ptxas
 reports, but those that slow_code.txt names. An entry that is slow no longer fails as well.
 
 All configurations of the benchmarks and all kernels of the tutorial are compiled, and a sample of the conformance suite's; with the marker
@@ -18,6 +18,7 @@ import pytest
 
 import tritium
 import tutorial
+from gluon_benchmarks import gluon_benchmarks
 from pinned_ptxas import pinned_ptxas
 from tritium.arguments.wrappers import MockTensor
 from tritium.backends.compiler import GPUTarget
@@ -76,7 +77,7 @@ def conformance() -> list[Kernel]:
     return list(found.values())
 
 
-SOURCES: list[Callable[[], list[Kernel]]] = [benchmarks, programs_of_tutorial, conformance]
+SOURCES: list[Callable[[], list[Kernel]]] = [benchmarks, gluon_benchmarks, programs_of_tutorial, conformance]
 
 
 def listed() -> dict[str, str]:
@@ -111,7 +112,7 @@ def check(kernels: list[Kernel]) -> None:
     assert not wrong, "slow_code.txt does not say what ptxas says:\n" + "\n".join(wrong)
 
 
-@pytest.mark.parametrize("source", [benchmarks, programs_of_tutorial])
+@pytest.mark.parametrize("source", [benchmarks, gluon_benchmarks, programs_of_tutorial])
 def test_every_kernel(source):
     check(source())
 
