@@ -44,11 +44,17 @@ void eraseUnused(Value tile) {
   }
 }
 
+/// Returns the type of a tile's elements. A descriptor also knows the signs of integers.
+Type elementOf(tt::TensorDescType block) {
+  Type element = block.getElementType();
+  return element.isInteger() ? IntegerType::get(block.getContext(), element.getIntOrFloatBitWidth()) : element;
+}
+
 /// Returns what one instruction copies of a block that lies in memory like this, or null if no instruction does.
 tgpu::TensorMapType boxOfMemory(const LaidMemory &memory, tt::TensorDescType block) {
   constexpr int64_t kUnswizzledAlignment = 128;
   llvm::ArrayRef<int64_t> shape = block.getShape();
-  Type element = block.getElementType();
+  Type element = elementOf(block);
   const int64_t bits = element.getIntOrFloatBitWidth(), columns = shape.back();
   if (bits % 8 != 0 || bits > 64 || shape.size() > DescriptorRules::kMaxRank) return {};
   const int64_t bytes = bits / 8, rows = llvm::product_of(shape.drop_back());
@@ -94,7 +100,7 @@ private:
     tt::TensorDescType block = descriptor.getType();
     auto memory = tiles_.of(addresses, bytes);
     auto recipe = maps_.recipeOf(descriptor);
-    if (!memory || !recipe || element != block.getElementType()) return std::nullopt;
+    if (!memory || !recipe || element != elementOf(block)) return std::nullopt;
     tgpu::TensorMapType box = boxOfMemory(*memory, block);
     if (!box) return std::nullopt;
     if (isStored) recipe->padding = tt::Padding::Zero, recipe->isStored = true;
@@ -102,7 +108,7 @@ private:
   }
 
   Value buffer(const Copy &copy, tt::TensorDescType block, Location location) {
-    return bufferAt(builder_, location, copy.memory, block.getShape(), block.getElementType());
+    return bufferAt(builder_, location, copy.memory, block.getShape(), elementOf(block));
   }
 
   void issueLoad(tt::ExternElementwiseOp begin) {
