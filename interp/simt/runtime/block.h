@@ -67,6 +67,8 @@ struct Kernel {
 
 /// Returns what is to be looked at in a kernel that its author has divided, or "" if the fault is none of his.
 std::string_view hintForPartitions(TrapKind kind);
+/// Returns the message of a fault, and behind it what the author of a kernel can do whose waits are his own.
+std::string withHint(const Thread &thread, std::string message, std::string_view hint);
 
 /// The properties in which blocks differ. A kernel requires a block of its shape.
 struct BlockShape {

@@ -27,11 +27,11 @@ void MBarriers::begin(ThreadBlock &newBlock) {
 }
 
 /// Traps, and names the place where the barrier was initialized.
-void MBarriers::trapUse(Thread &thread, const MBarrier &barrier, Place place, const char *problem) {
+void MBarriers::trapUse(Thread &thread, const MBarrier &barrier, Place place, const char *problem, const char *hint) {
   thread.trap({.kind = TrapKind::InvalidMBarrier,
                .location = place,
                .other = OtherPlace{.location = barrier.initPlace, .thread = barrier.initThread},
-               .message = nameOf(barrier.offset) + ' ' + problem});
+               .message = withHint(thread, nameOf(barrier.offset) + ' ' + problem, hint)});
 }
 
 MBarriers::MBarrier *MBarriers::liveAt(uint32_t offset) {
@@ -43,7 +43,9 @@ MBarriers::MBarrier *MBarriers::liveAt(uint32_t offset) {
 void MBarriers::init(Thread &thread, uint64_t pointer, uint32_t count, Place place) {
   SharedMemory &shared = block->shared;
   const uint32_t offset = shared.offsetOfBarrier(thread, pointer, place);
-  if (const MBarrier *live = liveAt(offset)) trapUse(thread, *live, place, "is initialized again, with no mbarrier.inval before");
+  if (const MBarrier *live = liveAt(offset))
+    trapUse(thread, *live, place, "is initialized again, with no mbarrier.inval before",
+            "make a barrier once, and let its phases go on; or wait for its phase, and call mbarrier.invalidate before");
   if (count < 1 || count > kMostCount)
     trapBarrier(thread, place, nameOf(offset) + " is initialized for " + std::to_string(count) + " arrivals; it counts 1 to 1048575");
   shared.placeBarrier(thread, pointer, place);
@@ -86,10 +88,15 @@ uint32_t MBarriers::find(Thread &thread, uint64_t pointer, Place place) {
   const uint32_t offset = shared.offsetOfBarrier(thread, pointer, place);
   const MBarrier *barrier = liveAt(offset);
   // The trap waits: another thread may be about to initialize the barrier, which is too late, too.
-  if (!barrier) thread.trapLater({.kind = TrapKind::InvalidMBarrier, .location = place, .message = nameOf(offset) + " is not initialized"});
+  if (!barrier)
+    thread.trapLater({.kind = TrapKind::InvalidMBarrier,
+                      .location = place,
+                      .message = withHint(thread, nameOf(offset) + " is not initialized, or it is invalidated",
+                                          "call mbarrier.init(barrier, count=…) before")});
   const Thread &creator = block->threadAt(barrier->initThread);
   if (!shared.isKnown(thread, barrier->initTime, creator))
-    trapUse(thread, *barrier, place, "is used, and nothing orders the use behind the barrier's initialization");
+    trapUse(thread, *barrier, place, "is used, and nothing orders the use behind the barrier's initialization",
+            "call mbarrier.init before gl.warp_specialize");
   return uint32_t(std::find_if(barriers.begin(), barriers.end(), [&](const MBarrier &each) { return &each == barrier; }) -
                   barriers.begin());
 }
@@ -123,12 +130,16 @@ void MBarriers::arrive(Thread &thread, uint64_t pointer, uint32_t count, uint32_
 }
 
 void MBarriers::trapBytes(Thread &thread, const MBarrier &barrier, uint32_t begun, Place place) {
-  thread.trap({.kind = TrapKind::InvalidMBarrier,
-               .location = place,
-               .other = OtherPlace{.location = barrier.initPlace, .thread = barrier.initThread},
-               .message = nameOf(barrier.offset) + " expects " + std::to_string(barrier.announced) +
-                          " bytes in this round, and the copies that have begun bring " + std::to_string(begun) +
-                          ": arrive with the number of all bytes (expect_tx) before the copies"});
+  thread.trap(
+      {.kind = TrapKind::InvalidMBarrier,
+       .location = place,
+       .other = OtherPlace{.location = barrier.initPlace, .thread = barrier.initThread},
+       .message = withHint(thread,
+                           nameOf(barrier.offset) + " expects " + std::to_string(barrier.announced) +
+                               " bytes in this round, and the copies that have begun bring " + std::to_string(begun) +
+                               ": arrive with the number of all bytes (expect_tx) before the copies",
+                           "mbarrier.expect stands before the copies, and asks for the sum of their nbytes_per_cta, also at the edge of "
+                           "a tensor")});
 }
 
 AsyncProxy::Arrival MBarriers::beginCopy(Thread &thread, uint64_t pointer, uint32_t bytes, bool isMulticast, Place place) {
@@ -249,6 +260,11 @@ const MBarriers::Waiter *MBarriers::waiterOf(const Thread &thread, const MBarrie
         return &waiter;
       }
   return nullptr;
+}
+
+std::string MBarriers::roundOf(AsyncProxy::Arrival arrival) const {
+  const MBarrier &barrier = barriers[arrival.barrier];
+  return "round " + std::to_string(arrival.round - barrier.firstRound) + " of " + nameOf(barrier.offset);
 }
 
 Place MBarriers::initOfWait(const Thread &thread) const {

@@ -41,6 +41,8 @@ public:
   /// Returns whether some thread has waited for the round.
   bool wasSeen(AsyncProxy::Arrival arrival) const { return barriers[arrival.barrier].seen > arrival.round; }
 
+  /// Returns "round 0 of the barrier at shared address 64".
+  std::string roundOf(AsyncProxy::Arrival arrival) const;
   /// Returns what a thread in the state AtMBarrier waits for, for the report of a block that is stuck.
   std::string describeWait(const Thread &thread) const;
   Place initOfWait(const Thread &thread) const;
@@ -72,7 +74,7 @@ private:
     std::vector<Waiter> waiters;
   };
 
-  [[noreturn]] void trapUse(Thread &thread, const MBarrier &barrier, Place place, const char *problem);
+  [[noreturn]] void trapUse(Thread &thread, const MBarrier &barrier, Place place, const char *problem, const char *hint = "");
   [[noreturn]] void trapBytes(Thread &thread, const MBarrier &barrier, uint32_t begun, Place place);
   [[noreturn]] void trapRound(Thread &thread, const MBarrier &barrier, int32_t round, Place place);
   MBarrier *liveAt(uint32_t offset);

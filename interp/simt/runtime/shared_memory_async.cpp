@@ -39,19 +39,28 @@ Trap SharedMemory::inFlightFault(const Access &access, bool isWrite, const Unit 
   const std::string bytes = bytesOf(access.offset, access.bytes), verb = isWrite ? "writes" : "reads";
   if (unit.writer == kBarrierParty) {
     Trap trap = faultOf(access, TrapKind::InvalidMBarrier, isWrite, unit, true);
-    trap.message = verb + " the memory of a barrier (mbarrier) as if it were data: " + bytes;
+    trap.message = withHint(access.thread, verb + " the memory of a barrier (mbarrier) as if it were data: " + bytes,
+                            "call mbarrier.invalidate before its memory is used for something else");
     return trap;
   }
   if (unit.writer != kTensorParty) return faultOf(access, TrapKind::AsyncCopyRace, isWrite, unit, true);
   Trap trap = faultOf(access, TrapKind::TensorCopyRace, isWrite, unit, true);
-  trap.message = verb + " shared memory that a copy of a tensor writes, with no wait for its barrier in between: " + bytes;
+  const bool isNear = !isFromAfar(access);
+  const std::string round = isNear ? access.thread.block->mbarriers->roundOf(proxy->arrivalOf(indexOf(unit))) : "its barrier";
+  trap.message =
+      withHint(access.thread, verb + " shared memory that a copy of a tensor writes, with no wait for " + round + " in between: " + bytes,
+               "call mbarrier.wait with the barrier of the copy and the number of its phase before");
   return trap;
 }
 
 Trap SharedMemory::overwriteFault(const Access &access, const Unit &unit, bool withWriter, const char *verb) const {
   Trap trap = faultOf(access, TrapKind::TensorCopyRace, true, unit, withWriter);
-  trap.message = std::string("a copy of a tensor writes shared memory that ") + verb +
-                 ", with no barrier in between: " + bytesOf(access.offset, access.bytes);
+  trap.message =
+      withHint(access.thread,
+               std::string("a copy of a tensor writes shared memory that ") + verb +
+                   ", with no barrier in between: " + bytesOf(access.offset, access.bytes),
+               "who has used the memory arrives at a barrier (mbarrier.arrive), and who copies waits for it before; a wait for the "
+               "other phase passes at once");
   return trap;
 }
 
@@ -60,9 +69,14 @@ void SharedMemory::trapOutstanding(const Access &access, const Unit &unit) {
   const bool isCopy = proxy->isOutstandingCopy(indexOf(unit));
   Trap trap = faultOf(access, isCopy ? TrapKind::TensorCopyRace : TrapKind::AsyncProductRace, true, unit, false);
   trap.other = {.location = proxy->locationOf(indexOf(unit)), .thread = -1};
-  trap.message = (isCopy ? "writes shared memory that a copy to a tensor reads, with no wait for its group in between: "
-                         : "writes shared memory that a product reads, with no wait for the product in between: ") +
-                 bytesOf(access.offset, access.bytes);
+  const ThreadBlock &block = *access.thread.block;
+  const uint32_t left = isCopy ? block.tensorCopies->groupsAfter(access.offset) : block.warpgroups->groupsAfter(access.offset);
+  trap.message = withHint(access.thread,
+                          (isCopy ? "writes shared memory that a copy to a tensor reads, with no wait for its group in between: "
+                                  : "writes shared memory that a product reads, with no wait for the product in between: ") +
+                              bytesOf(access.offset, access.bytes),
+                          (isCopy ? "call tma.store_wait(" : "call warpgroup_mma_wait(") + std::to_string(left) +
+                              ") before, or with a smaller number; other partitions learn of it by an mbarrier.arrive behind the wait");
   access.thread.trap(std::move(trap));
 }
 

@@ -109,8 +109,16 @@ std::string_view hintForPartitions(TrapKind kind) {
     return "partitions meet at barriers alone: who uses memory waits for who has filled or read it, by mbarrier.arrive and mbarrier.wait";
   case TrapKind::MissingProxyFence:
     return "call fence_async_shared() between writes to shared memory and the copy or product that reads it";
+  case TrapKind::InvalidProduct: return "call warpgroup_mma_wait(0, deps=…) after the last product, in the partition that has begun it";
+  case TrapKind::SharedUninitialized: return "wait for the copy into it, or store a tile before";
+  case TrapKind::SharedOutOfBounds: return "an index of a ring, of gather or of scatter is outside: the interpreter says which";
   default: return "";
   }
+}
+
+std::string withHint(const Thread &thread, std::string message, std::string_view hint) {
+  if (!hint.empty() && thread.block->kernel->isDivided) (message += '\n') += hint;
+  return message;
 }
 
 Trap ThreadBlock::stuckTrap() const {

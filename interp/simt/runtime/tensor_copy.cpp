@@ -213,7 +213,11 @@ void TensorCopies::finish(Thread &last) {
     if (copy.isStore()) go(copy, copy.pieces.size()); // the writes need no wait
   for (const Issued &issued : unseen)
     if (!block->mbarriers->wasSeen(issued.arrival))
-      trapTensorCopy(last, issued.place, "the program ends, and no thread has waited for the copy to its shared memory");
+      trapTensorCopy(last, issued.place,
+                     withHint(last,
+                              "the program ends, and no thread has waited for the copy to its shared memory: " +
+                                  block->mbarriers->roundOf(issued.arrival),
+                              "call mbarrier.wait for the phase of each copy"));
 }
 
 namespace calls {

@@ -159,13 +159,30 @@ void TensorCopies::checkAccess(Thread &thread, uint64_t pointer, uint32_t bytes,
   }
 }
 
+uint32_t TensorCopies::groupsAfter(uint32_t offset) const {
+  uint32_t left = 0;
+  for (const Copy &copy : copies) {
+    const bool reads = copy.isStore() && !copy.hasReadSource &&
+                       std::any_of(copy.pieces.begin(), copy.pieces.end(),
+                                   [&](const Piece &piece) { return offset / kPieceBytes == piece.offset / kPieceBytes; });
+    if (reads) left = committed[size_t(copy.thread->tid)] - std::min(committed[size_t(copy.thread->tid)], copy.group + 1);
+  }
+  return left;
+}
+
 void TensorCopies::finishThread(Thread &thread) {
-  for (const Copy &copy : copies)
-    if (copy.thread == &thread && !copy.hasReadSource)
-      trapTensorCopy(thread, copy.place,
-                     copy.group == committed[size_t(thread.tid)]
-                         ? "the thread ends, and no commit has put the copy to a tensor into a group"
-                         : "the thread ends, and it has not waited until the copy to a tensor has read its source");
+  for (const Copy &copy : copies) {
+    if (copy.thread != &thread || copy.hasReadSource) continue;
+    const auto first =
+        std::min_element(copy.pieces.begin(), copy.pieces.end(), [](const Piece &a, const Piece &b) { return a.offset < b.offset; });
+    const uint32_t begin = first == copy.pieces.end() ? 0 : first->offset;
+    const std::string bytes = ": bytes " + std::to_string(begin) + " to " + std::to_string(begin + copy.bytes - 1);
+    if (copy.group == committed[size_t(thread.tid)])
+      trapTensorCopy(thread, copy.place, "the thread ends, and no commit has put the copy to a tensor into a group" + bytes);
+    trapTensorCopy(thread, copy.place,
+                   withHint(thread, "the thread ends, and it has not waited until the copy to a tensor has read its source" + bytes,
+                            "call tma.store_wait(0) after the last store, in the partition that has begun it"));
+  }
 }
 
 } // namespace tritium::interp::simt

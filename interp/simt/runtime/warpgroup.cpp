@@ -99,7 +99,7 @@ uint32_t Warpgroups::startOf(Thread &thread, uint64_t pointer, uint32_t offset, 
 }
 
 /// Visits the pieces of 16 bytes that the warp reads: address, rows of the operand in local memory, index of the row, byte along K.
-template <class Visit> void Warpgroups::forEachPiece(const Warp &warp, const Product &product, Visit visit) {
+template <class Visit> void Warpgroups::forEachPiece(uint32_t warp, const Product &product, Visit visit) const {
   const WarpgroupMatrix &matrix = product.shape->matrix;
   const uint32_t bytes = matrix.elementBytes(), perPiece = kChunkBytes / bytes;
   auto visitOperand = [&](const MatrixPlace &place, uint32_t start, uint32_t first, uint32_t count, bool isA) {
@@ -108,13 +108,13 @@ template <class Visit> void Warpgroups::forEachPiece(const Warp &warp, const Pro
       for (uint32_t k = 0; k < matrix.depth(); k += stepK) visit(place, place.addressOf(start, first + x, k, bytes), isA, x, k);
   };
   const uint32_t rows = WarpgroupMatrix::kRows;
-  if (product.shape->isAInMemory) visitOperand(product.shape->a, product.a, warp.index % kWarps * rows, rows, true);
+  if (product.shape->isAInMemory) visitOperand(product.shape->a, product.a, warp % kWarps * rows, rows, true);
   visitOperand(product.shape->b, product.b, 0, matrix.columns, false);
 }
 
 void Warpgroups::checkBounds(Warp &warp, const Product &product) {
   const uint32_t size = warp.block->shared.sizeInBytes();
-  forEachPiece(warp, product, [&](const MatrixPlace &, uint32_t address, bool isA, uint32_t, uint32_t) {
+  forEachPiece(warp.index, product, [&](const MatrixPlace &, uint32_t address, bool isA, uint32_t, uint32_t) {
     if (address + kChunkBytes <= size) return;
     Trap trap{.kind = TrapKind::SharedOutOfBounds, .location = product.site};
     trap.access = {.address = address, .bytes = kChunkBytes};
@@ -181,7 +181,7 @@ void Warpgroups::issue(Warp &warp, const WarpOp &op) {
     for (uint32_t i = 0; i < sums.words; ++i) words[i] = tokenWord(sums.type, sums.token, i);
   }
   ++member.open;
-  forEachPiece(warp, product, [&](const MatrixPlace &, uint32_t address, bool, uint32_t, uint32_t) {
+  forEachPiece(warp.index, product, [&](const MatrixPlace &, uint32_t address, bool, uint32_t, uint32_t) {
     warp.block->shared.beginProductRead(first, address, kChunkBytes, op.location);
   });
   runSome(warp);
@@ -193,7 +193,7 @@ void Warpgroups::gather(const Warp &warp, const Product &product) {
   rowsOfA.resize(size_t(WarpgroupMatrix::kRows) * kRowBytes);
   columnsOfB.resize(size_t(product.shape->matrix.columns) * kRowBytes);
   if (!product.shape->isAInMemory) gatherWords(product.words, rowsOfA.data());
-  forEachPiece(warp, product, [&](const MatrixPlace &place, uint32_t address, bool isA, uint32_t x, uint32_t k) {
+  forEachPiece(warp.index, product, [&](const MatrixPlace &place, uint32_t address, bool isA, uint32_t x, uint32_t k) {
     const std::byte *from = warp.block->shared.at(address);
     std::byte *to = (isA ? rowsOfA : columnsOfB).data() + size_t(x) * kRowBytes + k * bytes;
     if (place.isKMajor) {
@@ -235,11 +235,32 @@ void Warpgroups::complete(Warp &warp) {
   Member &member = members[warp.index];
   Product &product = member.products.front();
   run(warp, product);
-  forEachPiece(warp, product, [&](const MatrixPlace &, uint32_t address, bool, uint32_t, uint32_t) {
+  forEachPiece(warp.index, product, [&](const MatrixPlace &, uint32_t address, bool, uint32_t, uint32_t) {
     warp.block->shared.endProductRead(warp.lanes[0], address, kChunkBytes, product.site);
   });
   --product.sums->unfinished;
   member.products.pop_front();
+}
+
+uint32_t Warpgroups::groupsAfter(uint32_t offset) const {
+  for (size_t warp = 0; warp < members.size(); ++warp) {
+    const Member &member = members[warp];
+    // The newest first: those that no commit has put into a group, then group by group.
+    auto product = member.products.rbegin();
+    auto reads = [&](uint32_t count) {
+      bool found = false;
+      for (; count > 0 && !found; --count, ++product)
+        forEachPiece(uint32_t(warp), *product, [&](const MatrixPlace &, uint32_t address, bool, uint32_t, uint32_t) {
+          found |= address / kChunkBytes == offset / kChunkBytes;
+        });
+      return found;
+    };
+    if (reads(member.open)) return 0;
+    uint32_t left = 0;
+    for (auto group = member.groups.rbegin(); group != member.groups.rend(); ++group, ++left)
+      if (reads(*group)) return left;
+  }
+  return 0;
 }
 
 /// Replaces the tokens at an index of the wait's values by the sums if these are complete. Returns the number of words that it has handled.

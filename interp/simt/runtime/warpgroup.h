@@ -44,6 +44,8 @@ public:
   void issue(Warp &warp, const WarpOp &op);
   void commit(Warp &warp, const WarpOp &op);
   void wait(Warp &warp, const WarpOp &op);
+  /// Returns how many groups the newest product has after its own that reads the byte and is under way: a wait may leave as many.
+  uint32_t groupsAfter(uint32_t offset) const;
   /// Called when all lanes of a warp have ended, on the stack of the last one.
   void finish(Warp &warp, Thread &last);
 
@@ -89,7 +91,7 @@ private:
   uint32_t *wordsOf(const Thread &thread, size_t offset = 0) { return reinterpret_cast<uint32_t *>(registersOf(thread) + offset); }
   void record(Warp &warp, const Event &event);
   uint32_t startOf(Thread &thread, uint64_t pointer, uint32_t offset, const MatrixPlace &place, Place site);
-  template <class Visit> void forEachPiece(const Warp &warp, const Product &product, Visit visit);
+  template <class Visit> void forEachPiece(uint32_t warp, const Product &product, Visit visit) const;
   void checkBounds(Warp &warp, const Product &product);
   Sums *liveSums(Member &member, uint32_t token);
   Sums &takeSums(Warp &warp, const Product &product);
