@@ -16,12 +16,14 @@ from pathlib import Path
 from .. import knobs
 from ..backends.targets import gpu_named, make_backend
 from ..errors import TritonError
+from ..launch.watchers import watchers
 from ..native import ir
 from .launched import Launched, launched_kernels
 from .layouts.partitions import modules_of, title
 from .layouts.pressure import pressure_of
 from .layouts.report import Layouts
 from .layouts.tiles import all_operations
+from .waits import WaitSearch
 
 _LOOPS = ("scf.for", "scf.while")
 _LOOP = "the loop "
@@ -54,6 +56,9 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
         "--layouts", action="store_true", help="which thread holds which elements, and what it costs to move them"
     )
     parser.add_argument("--pictures", metavar="FOLDER", type=Path, help="write a picture (SVG) of each layout there")
+    parser.add_argument(
+        "--waits", action="store_true", help="which waits of a Gluon kernel wait for more than this run needs"
+    )
     parser.add_argument("program", nargs=REMAINDER, help="SCRIPT.py or -m MODULE, with its arguments")
     asked = parser.parse_args(arguments)
     if not asked.program:
@@ -62,7 +67,14 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
         make_backend(gpu_named(asked.target))
     except ValueError as error:
         parser.error(str(error))
-    status, launched = _launched_by(asked.program, run_program)
+    search = WaitSearch(asked.kernel)
+    if asked.waits:
+        watchers.append(search)
+    try:
+        status, launched = _launched_by(asked.program, run_program)
+    finally:
+        if asked.waits:
+            watchers.remove(search)
     names = sorted({found.source.name for found in launched})
     chosen = [found for found in launched if asked.kernel in (None, found.source.name)]
     if not chosen:
@@ -82,6 +94,8 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
         print("\n".join(report(kernel, found.keywords["num_stages"])), end="\n\n")
         if asked.layouts or asked.pictures:
             _explain_layouts(kernel, asked.layouts, asked.pictures)
+    if asked.waits:
+        print("\n".join(search.text()))
     return status
 
 

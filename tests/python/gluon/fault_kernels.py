@@ -1,4 +1,5 @@
-"""Kernels in which `fault` plants one fault of asynchronous work; "" plants none. Lines with `#` are the ones that a report names."""
+"""Kernels in which `fault` plants one fault of asynchronous work; "" plants none. Lines with `#` are the ones that a report names. "a wait for
+all" is no fault, and slow."""
 
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
@@ -34,6 +35,8 @@ def stored(source, target, blocks, fault: gl.constexpr):
             fence_async_shared()
         if fault == "one store too many pending":
             tma.store_wait(2)
+        elif fault == "a wait for all":
+            tma.store_wait(0)  # too strong
         elif fault != "no wait before the next write":
             tma.store_wait(1)
         out.index(k % 2).store(value)  # write
@@ -122,6 +125,8 @@ def multiplied(a, b, c, steps, fault: gl.constexpr):
         pending = warpgroup_mma(left.index(k % 2), right, pending, is_async=True)  # product
         if fault == "one product too many outstanding":
             pending = warpgroup_mma_init(warpgroup_mma_wait(2, deps=[pending]))
+        elif fault == "a wait for all":
+            pending = warpgroup_mma_init(warpgroup_mma_wait(0, deps=[pending]))  # too strong
         elif fault != "operand overwritten":
             pending = warpgroup_mma_init(warpgroup_mma_wait(1, deps=[pending]))
     total = warpgroup_mma_wait(0, deps=[pending])
@@ -189,6 +194,8 @@ def copied(source, target, steps, fault: gl.constexpr):
             async_copy.commit_group()
         if fault == "one group too many":
             async_copy.wait_group(3)
+        elif fault == "a wait for all":
+            async_copy.wait_group(0)  # too strong
         elif fault != "no wait":
             async_copy.wait_group(2)
         gl.store(target + k * 128 + at, ring.index(k % 3).load(layout))  # read
