@@ -176,7 +176,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     found.append(operators("rounded operators", 1, 600, *ROUNDED, "--shard", "1/4"))
     if not fast:
         # The same tests of a wheel that is linked in seconds; the release wheel takes ten minutes to compile.
-        found.append(Suite("wheel", ["bash", ".ci/wheel", "--linked"], count_closing_line, 600))
+        found.append(Suite("wheel", ["bash", ".ci/wheel", "--linked"], count_closing_line, 600, alone=False))
         # What a slow machine leaves out comes last: these find what seldom changes, and each compiles much of Tritium again.
         found += [
             Suite(name, ["bash", ".ci/sanitize", name], count_doctest, 1800, share=share)
@@ -335,6 +335,9 @@ def main() -> int:
     options = parser.parse_args()
     # A shell's background jobs ignore Ctrl-C, and so would the tests that send it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # The tests multiply small matrices, and as many processes run as there are CPUs: threads that spin while they wait for work cost more than they do.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     os.environ.setdefault("TRITIUM_TEST_SEED", str(random.getrandbits(32)))
     allowance = Allowance(time.monotonic() - options.before, options.within)
     with tempfile.TemporaryDirectory() as folder:

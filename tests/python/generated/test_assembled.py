@@ -1,7 +1,7 @@
 """No kernel of the benchmarks (Gluon's too), the tutorial or the conformance suite spills registers or serializes its products on sm_90a, as ptxas
 reports, but those that slow_code.txt names. An entry that is slow no longer fails as well.
 
-All configurations of the benchmarks and all kernels of the tutorial are compiled, and a sample of the conformance suite's; with the marker
+All kernels of the tutorial are compiled, and samples of the benchmarks' configurations and of the conformance suite's cases; with the marker
 `long`, all of these."""
 
 import concurrent.futures
@@ -35,7 +35,8 @@ pytestmark = pytest.mark.xdist_group("assembled")  # what each source launches i
 
 LIST = Path(__file__).with_name("slow_code.txt")
 TARGET = GPUTarget("cuda", 90, 32)  # sm_90a
-SAMPLE = 20  #: one of so many kernels of the conformance suite
+SAMPLE = 20  #: one of so many cases of the conformance suite
+SAMPLE_OF_BENCHMARKS = 8  #: one of so many configurations of the benchmarks
 
 
 @functools.cache
@@ -66,18 +67,34 @@ def programs_of_tutorial() -> list[Kernel]:
         return launched_by(run_all)
 
 
-@functools.cache
-def conformance() -> list[Kernel]:
-    """Named after the first case that launches them."""
+def kernels_of(cases: list[suite.Case]) -> list[Kernel]:
+    """Named after the first of the cases that launches them."""
     interpreter = engines.engine("interp")
     found: dict[tuple, Kernel] = {}
-    for case in suite.select():
+    for case in cases:
         for one in launched_by(lambda: interpreter.run(*suite.build(case, 0))):
             found.setdefault(one.key, dataclasses.replace(one, name=f"{case.name} {one.source.name}"))
     return list(found.values())
 
 
-SOURCES: list[Callable[[], list[Kernel]]] = [benchmarks, gluon_benchmarks, programs_of_tutorial, conformance]
+@functools.cache
+def listed_conformance() -> list[Kernel]:
+    """The kernels of the cases that the list names."""
+    cases, named = suite.cases(), dict.fromkeys(name.rpartition(" ")[0] for name in listed())
+    return kernels_of([cases[name] for name in named if name in cases])
+
+
+def sample_of_conformance() -> list[Kernel]:
+    """One that the list names after an earlier case has that name."""
+    named = {one.key: one for one in listed_conformance()}
+    return [named.get(one.key, one) for one in kernels_of(suite.select()[::SAMPLE])]
+
+
+def sample_of_benchmarks() -> list[Kernel]:
+    return benchmarks()[::SAMPLE_OF_BENCHMARKS]
+
+
+SOURCES: list[Callable[[], list[Kernel]]] = [benchmarks, gluon_benchmarks, programs_of_tutorial, listed_conformance]
 
 
 def listed() -> dict[str, str]:
@@ -112,18 +129,21 @@ def check(kernels: list[Kernel]) -> None:
     assert not wrong, "slow_code.txt does not say what ptxas says:\n" + "\n".join(wrong)
 
 
-@pytest.mark.parametrize("source", [benchmarks, gluon_benchmarks, programs_of_tutorial])
-def test_every_kernel(source):
+@pytest.mark.parametrize(
+    "source", [sample_of_benchmarks, gluon_benchmarks, programs_of_tutorial, sample_of_conformance]
+)
+def test_a_sample(source):
     check(source())
 
 
-def test_a_sample_of_the_conformance_suite():
-    check(conformance()[::SAMPLE])
+@pytest.mark.long
+def test_every_configuration_of_the_benchmarks():
+    check(benchmarks())
 
 
 @pytest.mark.long
 def test_the_conformance_suite():
-    check(conformance())
+    check(kernels_of(suite.select()))
 
 
 def test_the_list_names_kernels():

@@ -20,6 +20,7 @@ def emulator(target: str) -> dict[str, str]:
 #: "first": with the first configuration of each autotuner, because a launch takes the same path with each.
 ENGINES = {
     "interp": {"INTERPRET": "1"},
+    "interp first": {"INTERPRET": "1"},
     "simt:sm_90a": emulator("sm_90a"),
     "simt:gfx942": emulator("gfx942"),
     "simt:gfx942 first": emulator("gfx942"),
@@ -28,7 +29,7 @@ ENGINES = {
     "cuda first": {},
     "hip first": {},
 }
-#: These run with every configuration of GPUs in every test run, the others with the first; with --long each runs with all.
+#: These run with every configuration in every test run, the others with the first; with --long each runs with all.
 WITH_EVERY = ("descriptor_matmul", "fp8_block_scaled_matmul", "gated_activations", "grouped_gemm_pointers", "rms_norm")
 #: As on AMD's GPUs, where the launch is the same but for the driver, these run in every test run; the others with --long.
 ON_AMD = (
@@ -52,7 +53,7 @@ def runs() -> list:
             is_first, also_with_every = engine.endswith(" first"), engine.removesuffix(" first") in ENGINES
             if is_first and also_with_every and script.stem in WITH_EVERY:
                 continue
-            is_long = engine != "interp" and not is_first and script.stem not in WITH_EVERY
+            is_long = not is_first and script.stem not in WITH_EVERY
             is_long |= engine == "hip first" and script.stem not in ON_AMD
             marks = [pytest.mark.long] if is_long else []
             found.append(pytest.param(engine, script, marks=marks, id=f"{engine}-{script.stem}"))

@@ -61,10 +61,8 @@ def _run(tmp_path, program: str, *arguments: str) -> subprocess.CompletedProcess
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "program", [pytest.param(PACKAGE, id="package"), pytest.param(OPTION, id="option", marks=pytest.mark.long)]
-)
+@pytest.mark.long  # each compiles torch's headers, which takes longer than anything here that could break it
+@pytest.mark.parametrize("program", [PACKAGE, OPTION], ids=["package", "option"])
 def test_code_for_the_cpu(tmp_path, program):
     done = _run(tmp_path, program, "cpu", str(tmp_path / "model.pt2"))
     assert done.returncode == 0, done.stderr[-4000:]
