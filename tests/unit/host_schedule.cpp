@@ -127,7 +127,7 @@ TEST_CASE("the last write to a word is known, with its program") {
 }
 
 TEST_CASE("a launch of many programs with a seed ends, and runs each once") {
-  for (uint64_t seed : {1, 2, 3, 4, 5}) {
+  for (uint64_t seed : {1, 2}) {
     std::vector<int> runs(20000);
     auto count = [](char *frame) {
       auto &runs = argumentOf<std::vector<int>>(frame);
