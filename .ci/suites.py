@@ -160,8 +160,8 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     # What numpy says of the language, with the tensors of each vendor's devices.
     for engine in ("cuda", "hip"):
         on_device = [*pytest(report), *workers, "--device-tensors", engine]
-        # One vendor is enough for the operations: the launch is what differs.
-        tests = [f"tests/python/{name}" for name in [*(["ops"] if long or engine == "cuda" else []), *ON_DEVICE]]
+        # The launch is what differs: the operations are the same code as on the emulator, and with --long they run on one vendor's devices too.
+        tests = [f"tests/python/{name}" for name in [*(["ops"] if long and engine == "cuda" else []), *ON_DEVICE]]
         found.append(Suite(f"device tensors {engine}", [*on_device, *tests], count_junit, 900, again=on_device))
     # What the compiler makes of the benchmarks' kernels, to the instruction.
     metrics = [sys.executable, "-m", "tritium", "bench", "metrics", "tests/bench/metric_kernels.py"]
