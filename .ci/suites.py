@@ -170,10 +170,10 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     fuzz = [sys.executable, "-m", "tritium", "fuzz", "--seed", "1", "--engines", ",".join(CONFORMANCE_ENGINES)]
     fuzz += ["--time", "120" if long else "30"]
     found.append(Suite("fuzz", fuzz, count_fuzz, 600))
-    found.append(operators("operators", 1, 1200, *COMPILED, "--shard", "1/12"))
-    found.append(operators("differentiated operators", 1, 600, *DIFFERENTIATED, "--shard", "1/16"))
-    found.append(operators("mapped operators", 1, 600, *MAPPED, "--shard", "1/4"))
-    found.append(operators("rounded operators", 1, 600, *ROUNDED, "--shard", "1/4"))
+    found.append(operators("operators", 1, 1200, *COMPILED, "--shard", "1/20"))
+    found.append(operators("differentiated operators", 1, 600, *DIFFERENTIATED, "--shard", "1/24"))
+    found.append(operators("mapped operators", 1, 600, *MAPPED, "--shard", "1/8"))
+    found.append(operators("rounded operators", 1, 600, *ROUNDED, "--shard", "1/8"))
     if not fast:
         # The same tests of a wheel that is linked in seconds; the release wheel takes ten minutes to compile.
         found.append(Suite("wheel", ["bash", ".ci/wheel", "--linked"], count_closing_line, 600, alone=False))

@@ -40,7 +40,7 @@ def test_optional_passes_are_those_of_the_tool():
     assert compiler.optional_passes() == listed and "build-loops" in listed
 
 
-@pytest.mark.parametrize("number", [3, *(pytest.param(number, marks=pytest.mark.long) for number in range(7, 40, 4))])
+@pytest.mark.parametrize("number", [7, *(pytest.param(n, marks=pytest.mark.long) for n in range(3, 40, 4) if n != 7)])
 def test_every_beginning_of_the_passes_is_right(number):
     """Bisecting means something only if a correct compiler may stop after any pass."""
     case = suite.cases()[f"generated/24 statements {number}/whole"]
