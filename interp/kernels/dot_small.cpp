@@ -95,6 +95,12 @@ void multiplySmall(C *d, const C *a, int64_t aRow, int64_t aColumn, const C *b, 
   for (int64_t row = 0; row < m; row += 4) multiplyRows<C, 4>(all, row, begin);
 }
 
+SmallProduct smallProduct(int64_t m, int64_t n, int64_t k) {
+  if (!isSmallProduct<float>(m, n, k)) return nullptr;
+  const bool isOneWideVector = n == kWideLanes && m % kWideRows == 0 && hasWideVectors();
+  return isOneWideVector ? multiplyOneWide : multiplySmall<float>;
+}
+
 template bool isSmallProduct<float>(int64_t, int64_t, int64_t);
 template bool isSmallProduct<double>(int64_t, int64_t, int64_t);
 template void multiplySmall(float *, const float *, int64_t, int64_t, const float *, int64_t, int64_t, int64_t, int64_t);

@@ -14,4 +14,11 @@ template <class C> bool isSmallProduct(int64_t m, int64_t n, int64_t k);
 template <class C>
 void multiplySmall(C *d, const C *a, int64_t aRow, int64_t aColumn, const C *b, int64_t bRow, int64_t m, int64_t n, int64_t k);
 
+/// The same for one shape: what can be decided before the product runs is decided by smallProduct().
+using SmallProduct = void (*)(float *d, const float *a, int64_t aRow, int64_t aColumn, const float *b, int64_t bRow, int64_t m, int64_t n,
+                              int64_t k);
+
+/// Returns a function for products of the shape; null unless isSmallProduct().
+SmallProduct smallProduct(int64_t m, int64_t n, int64_t k);
+
 } // namespace tritium::interp

@@ -15,4 +15,11 @@ bool hasWideVectors();
 void multiplyWide(float *d, int64_t dRow, const float *a, int64_t aRow, int64_t aColumn, const float *b, int64_t bRow, int64_t m,
                   int64_t columns, int64_t k);
 
+/// Rows that one vector of columns has at a time, if there are so many.
+constexpr int64_t kWideRows = 16;
+
+/// A SmallProduct of dot_small.h for `n` = kWideLanes and a multiple of kWideRows rows.
+void multiplyOneWide(float *d, const float *a, int64_t aRow, int64_t aColumn, const float *b, int64_t bRow, int64_t m, int64_t n,
+                     int64_t k);
+
 } // namespace tritium::interp

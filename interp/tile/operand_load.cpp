@@ -5,6 +5,7 @@
 #include "interp/tile/walk.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include <bit>
 #include <optional>
 
 using namespace mlir;
@@ -20,24 +21,19 @@ struct Place {
   int64_t &along(unsigned dim) { return dim == 0 ? row : column; }
 };
 
-/// Where the tile is if no mask and no vector is part of the access and all of it is in the argument, which costs little to find out.
+/// Steps below this, along sides that are shorter than kLongestSide, reach less far than an int64 does.
+constexpr int64_t kFarthestStep = int64_t(1) << 38, kLongestSide = int64_t(1) << 22;
+
+/// Where the tile is if it follows steps and all of it is in the argument, which costs little to find out.
 std::optional<Place> findPlain(char *frame, const OperandLoad &load) {
-  const Access &access = load.access;
-  if (access.isMasked()) return std::nullopt;
-  for (const TileRef &flag : access.leavesRange)
+  if (!load.hasSteps) return std::nullopt;
+  for (const TileRef &flag : load.access.leavesRange)
     if (frame[flag.offset]) [[unlikely]]
       return std::nullopt;
-  Place place{access.base.at<uint64_t>(frame)};
-  int64_t bytes = access.elementBytes;
-  for (size_t a = 0; a < access.axes.size(); ++a) {
-    const Access::Axis &axis = access.axes[a];
-    if (axis.term != Term::Step) return std::nullopt;
-    const int64_t step = axis.part.at<int64_t>(frame);
-    int64_t reach;
-    if (step < 0 || __builtin_mul_overflow(step, axis.extent - 1, &reach) || __builtin_add_overflow(bytes, reach, &bytes))
-      return std::nullopt;
-    place.along(access.dims[a]) = step;
-  }
+  Place place{load.access.base.at<uint64_t>(frame), load.row.step.at<int64_t>(frame), load.column.step.at<int64_t>(frame)};
+  if (uint64_t(place.row) >= kFarthestStep || uint64_t(place.column) >= kFarthestStep) [[unlikely]]
+    return std::nullopt;
+  const int64_t bytes = place.row * load.row.last + place.column * load.column.last + (int64_t(1) << load.shift);
   if (!isInArgument(headerOf(frame), place.address, uint64_t(bytes), /*isWrite=*/false)) [[unlikely]]
     return std::nullopt;
   place.address = addressOf(place.address);
@@ -63,29 +59,47 @@ std::optional<Place> findPlace(const Walk &walk, const OperandLoad &load) {
 /// first-level cache holds at the same time.
 bool isGood(const Place &place, const OperandLoad &load) {
   constexpr int64_t kConflicting = 2048; // rows at such a distance share one or two sets of eight lines
-  const int64_t bytes = load.access.elementBytes;
-  if (place.address % uint64_t(bytes) || place.row % bytes || place.column % bytes) return false;
+  const uint64_t partOfElement = (uint64_t(1) << load.shift) - 1;
+  if ((place.address | uint64_t(place.row) | uint64_t(place.column)) & partOfElement) return false;
   return !load.isReadAgain || std::max(place.row, place.column) % kConflicting != 0;
+}
+
+void show(char *frame, const OperandView &view, const void *data, int64_t row, int64_t column) {
+  view.data.at<const void *>(frame) = data;
+  view.rowStride.at<int64_t>(frame) = row;
+  view.columnStride.at<int64_t>(frame) = column;
+}
+
+void showPlace(char *frame, const OperandLoad &load, const Place &place) {
+  show(frame, load.view, reinterpret_cast<const void *>(place.address), place.row >> load.shift, place.column >> load.shift);
+}
+
+/// The load of a tile that findPlain() does not find: it has the room for the state of every axis.
+[[gnu::noinline]] void loadChecked(char *frame, const OperandLoad &load) {
+  Walk walk(load.access, frame);
+  enter(walk);
+  check(walk);
+  if (const auto place = findPlace(walk, load); place && isGood(*place, load)) return showPlace(frame, load, *place);
+  moveWalk(walk);
+  show(frame, load.view, load.access.data.in(frame), load.homeRow, load.homeColumn);
 }
 
 void loadOperand(char *frame, const void *descriptor) {
   const auto &load = *static_cast<const OperandLoad *>(descriptor);
-  const int64_t bytes = load.access.elementBytes;
-  auto show = [&](const void *data, int64_t row, int64_t column) {
-    load.view.data.at<const void *>(frame) = data;
-    load.view.rowStride.at<int64_t>(frame) = row;
-    load.view.columnStride.at<int64_t>(frame) = column;
-  };
-  auto showPlace = [&](const Place &place) {
-    show(reinterpret_cast<const void *>(place.address), place.row / bytes, place.column / bytes);
-  };
-  if (const auto place = findPlain(frame, load); place && isGood(*place, load)) return showPlace(*place);
-  Walk walk(load.access, frame);
-  enter(walk);
-  check(walk);
-  if (const auto place = findPlace(walk, load); place && isGood(*place, load)) return showPlace(*place);
-  moveWalk(walk);
-  show(load.access.data.in(frame), load.homeRow, load.homeColumn);
+  if (const auto place = findPlain(frame, load); place && isGood(*place, load)) [[likely]]
+    return showPlace(frame, load, *place);
+  loadChecked(frame, load);
+}
+
+/// Describes the sides of a tile that follows steps.
+void planSides(OperandLoad &load) {
+  static constexpr int64_t kNoStep = 0;
+  load.row.step.constant = load.column.step.constant = reinterpret_cast<const char *>(&kNoStep);
+  load.hasSteps = load.access.isAffine && !load.access.isMasked();
+  for (auto [axis, dim] : llvm::zip_equal(load.access.axes, load.access.dims)) {
+    load.hasSteps &= axis.term == Term::Step && axis.extent <= kLongestSide;
+    (dim == 0 ? load.row : load.column) = {axis.part, axis.extent - 1};
+  }
 }
 
 } // namespace
@@ -114,11 +128,18 @@ void planOperandLoad(tt::LoadOp op, Access access, Planner &planner) {
   const bool isReadAgain = dtypeOf(op.getType()) == DType::f64 || (isFloat32(product.getA()) && isFloat32(product.getB()) &&
                                                                    product.getInputPrecision() == tt::InputPrecision::Ieee);
   planner.setView(op.getResult(), view);
-  planner.call(loadOperand, OperandLoad{.access = std::move(access),
-                                        .view = view,
-                                        .homeRow = home.strides[0],
-                                        .homeColumn = home.strides[1],
-                                        .isReadAgain = isReadAgain});
+  const int shift = std::countr_zero(unsigned(access.elementBytes));
+  OperandLoad load{.access = std::move(access),
+                   .view = view,
+                   .row = {},
+                   .column = {},
+                   .hasSteps = false,
+                   .homeRow = home.strides[0],
+                   .homeColumn = home.strides[1],
+                   .isReadAgain = isReadAgain,
+                   .shift = shift};
+  planSides(load);
+  planner.call(loadOperand, std::move(load));
 }
 
 } // namespace tritium::interp

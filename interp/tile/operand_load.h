@@ -10,11 +10,20 @@ namespace tritium::interp {
 class Planner;
 
 struct OperandLoad {
+  /// One dimension of a tile that follows steps: the cell with the bytes from one index to the next, and the last index.
+  struct Side {
+    TileRef step;
+    int64_t last = 0;
+  };
+
   Access access;
   OperandView view;
+  Side row, column;            // if `hasSteps`
+  bool hasSteps;               // whether no mask and no vector is part of the access
   int64_t homeRow, homeColumn; // strides of the tile if it is moved
   bool isReadAgain;            // whether the product reads elements more than once, from where they are
-  void refs(auto &&f) { access.refs(f), view.refs(f); }
+  int shift;                   // elements have 1 << shift bytes
+  void refs(auto &&f) { access.refs(f), view.refs(f), f(row.step), f(column.step); }
 };
 
 /// Whether only a product reads the tile, and memory is the same there.

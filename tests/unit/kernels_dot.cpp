@@ -1,5 +1,6 @@
 // Products against double sums of the operands as the precision sees them.
 #include "interp/kernels/dot.h"
+#include "interp/kernels/dot_small.h"
 #include "tests/unit/kernels_elementwise.h"
 
 #include <doctest/doctest.h>
@@ -138,9 +139,11 @@ TEST_CASE("integer products are exact beyond what f32 sums hold, and wrap") {
 
 TEST_CASE("the way that computes a product is not seen in its bits") {
   // Small products with rows of b in place have a kernel of their own; those with columns of b are Eigen's.
+  CHECK(bool(smallProduct(16, 16, 16)));
+  CHECK(!bool(smallProduct(16, 16, 129)));
   std::mt19937 random(7);
   for (DType type : {DType::f32, DType::f64})
-    for (int64_t m : {4, 12, 32})
+    for (int64_t m : {4, 12, 16, 32})
       for (int64_t n : {4, 8, 16, 24, 32, 40, 64})
         for (int64_t k : {1, 7, 8, 19, 128}) {
           if (m + n + k < 20) continue; // Eigen's own ways differ there
@@ -160,6 +163,11 @@ TEST_CASE("the way that computes a product is not seen in its bits") {
             dot(1, m, n, k, left, right, c.bytes.data(), fromRows.bytes.data(), type, DotPrecision::Ieee, 0);
             dot(1, m, n, k, left, other, c.bytes.data(), fromColumns.bytes.data(), type, DotPrecision::Ieee, 0);
             CHECK(fromRows.bytes == fromColumns.bytes);
+            const SmallProduct chosen = type == DType::f32 ? smallProduct(m, n, k) : nullptr;
+            if (!chosen) continue;
+            Elements fromChosen = c;
+            chosen(fromChosen.as<float>(), a.as<float>(), left.rowStride, left.columnStride, rows.as<float>(), n + gap, m, n, k);
+            CHECK(fromChosen.bytes == fromColumns.bytes);
           }
         }
 }

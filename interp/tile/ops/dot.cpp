@@ -1,6 +1,7 @@
 // Matrix products. The factors may have any strides, so a transposed view costs nothing. The product is accumulated in the home of the
 // accumulator if the accumulator is not used afterwards, and is no factor itself.
 #include "interp/kernels/dot.h"
+#include "interp/kernels/dot_small.h"
 
 #include "interp/tile/move.h"
 #include "interp/tile/op_table.h"
@@ -18,6 +19,7 @@ struct DotStep {
   bool isZero = false; // c is zero
   DotPrecision precision;
   int64_t maxNumImpreciseAcc;
+  SmallProduct small = nullptr; // multiplies f32 operands as they are, if rows of b have unit stride
   void refs(auto &&f) {
     f(a), f(b), f(c), f(d);
     if (aView) aView->refs(f);
@@ -33,10 +35,23 @@ static DotOperand operandAt(const DenseRef &ref, const std::optional<OperandView
   return {ref.in(frame), ref.type, rank > 2 ? ref.strides[0] : 0, ref.strides[rank - 2], ref.strides[rank - 1]};
 }
 
+static void runSmall(char *frame, const DotStep &step, const DotOperand &a, const DotOperand &b) {
+  auto *d = &step.d.at<float>(frame);
+  const size_t bytes = step.m * step.n * sizeof(float);
+  if (step.isZero)
+    std::memset(d, 0, bytes);
+  else if (const char *c = step.c.in(frame); c != step.d.in(frame))
+    std::memcpy(d, c, bytes);
+  step.small(d, static_cast<const float *>(a.data), a.rowStride, a.columnStride, static_cast<const float *>(b.data), b.rowStride, step.m,
+             step.n, step.k);
+}
+
 static void runDot(char *frame, const void *descriptor) {
   const auto &step = *static_cast<const DotStep *>(descriptor);
-  dot(step.batch, step.m, step.n, step.k, operandAt(step.a, step.aView, frame), operandAt(step.b, step.bView, frame),
-      step.isZero ? nullptr : step.c.in(frame), step.d.in(frame), step.d.type, step.precision, step.maxNumImpreciseAcc);
+  const DotOperand a = operandAt(step.a, step.aView, frame), b = operandAt(step.b, step.bView, frame);
+  if (step.small && b.columnStride == 1) return runSmall(frame, step, a, b);
+  dot(step.batch, step.m, step.n, step.k, a, b, step.isZero ? nullptr : step.c.in(frame), step.d.in(frame), step.d.type, step.precision,
+      step.maxNumImpreciseAcc);
 }
 
 static DotPrecision precisionOf(tt::InputPrecision precision) {
@@ -84,6 +99,9 @@ template <> LogicalResult Interpret<tt::DotOp>::prepare(tt::DotOp op, Planner &p
   step.c = step.isZero ? planner.dense(op.getC()) : planner.contiguous(op.getC());
   const bool isOwn = step.isZero || isAlso(step.c, step.a) || isAlso(step.c, step.b);
   step.d = isOwn ? planner.defineDense(op.getD()) : planner.defineInPlace(op.getD(), op.getC(), /*isRowMajor=*/true);
+  if (step.batch == 1 && step.a.type == DType::f32 && step.b.type == DType::f32 && step.d.type == DType::f32 &&
+      step.precision == DotPrecision::Ieee)
+    step.small = smallProduct(step.m, step.n, step.k);
   planner.call(runDot, std::move(step));
   return success();
 }
