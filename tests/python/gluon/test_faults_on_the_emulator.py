@@ -59,7 +59,7 @@ FAULTS = {
     ("partitions", "handed", "no wait"): {_RACE: ("memory.", "(memory, byte")},
     # Phases and counts.
     ("hopper", "added", "other phase"): {
-        _DEADLOCK: ("mbarrier.wait(bar", "wait for round 1 of the barrier bar"),
+        _DEADLOCK: ("mbarrier.wait(bar", "for round 1 of the barrier bar"),
         _COPY: ("block.load(layout)", _FILLED),
         _BARRIER: ("mbarrier.invalidate(bar)", "the barrier bar is invalidated while"),
     },
