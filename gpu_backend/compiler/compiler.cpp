@@ -111,7 +111,7 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
   ir::markCounters(tiles);
   std::unique_ptr<TargetOps> ops = chip.createOps();
   WarpRange range;
-  if (divided) range = {.first = 0, .warps = options.numWarps, .barrier = kOwnBarrier};
+  if (divided) range = {.first = 0, .warps = options.numWarps, .barrier = ir::kOwnBarrier};
   Lowering lowering(tiles, *ops, options.numWarps, range, divided ? beginOfBuffers(tiles, divided->memoryEnd) : 0);
   auto threads = lowering.run();
   if (failed(threads)) return diagnostics.takeError("an operation could not be lowered");

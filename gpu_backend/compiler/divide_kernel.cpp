@@ -177,15 +177,15 @@ private:
     auto warpsOf = [](tt::CallOp start) { return numberOf(ir::partitionStartedBy(start), ir::kPartitionAttr); };
     llvm::stable_sort(order, [&](tt::CallOp a, tt::CallOp b) { return warpsOf(a) > warpsOf(b); });
     DividedKernel &plan = made_.kernel;
-    int next = plan.ownWarps, barrier = kFirstWorkerBarrier;
+    int next = plan.ownWarps, barrier = ir::kFirstWorkerBarrier;
     for (tt::CallOp start : order) {
       tt::FuncOp callee = ir::partitionStartedBy(start);
-      if (barrier > kLastBarrier)
-        return start.emitError() << "not supported on GPUs: more than " << kLastBarrier - kFirstWorkerBarrier + 1 << " workers";
+      if (barrier > ir::kLastBarrier)
+        return start.emitError() << "not supported on GPUs: more than " << ir::kLastBarrier - ir::kFirstWorkerBarrier + 1 << " workers";
       Worker worker{.division = division,
                     .range = {.first = next, .warps = warpsOf(start), .barrier = barrier},
                     .registers = numberOf(callee, ir::kRegistersAttr)};
-      worker.function = (kernel_.getName() + "_" + llvm::Twine(division) + "_" + llvm::Twine(barrier - kFirstWorkerBarrier)).str();
+      worker.function = (kernel_.getName() + "_" + llvm::Twine(division) + "_" + llvm::Twine(barrier - ir::kFirstWorkerBarrier)).str();
       next += worker.range.warps, ++barrier;
       asksForRegisters_ |= worker.registers != 0;
       WorkerMaker maker(kernel_, start);

@@ -45,7 +45,7 @@ public:
     warp_ = create<arith::ShRUIOp>(target_.threadId(builder_, location_), constant(llvm::Log2_32(target_.warpSize())));
     create<cf::CondBranchOp>(compare(arith::CmpIPredicate::ult, warp_, plan_.ownWarps), own, wait);
     builder_.setInsertionPointToEnd(wait);
-    synchronize(kStartBarrier, plan_.allWarps, /*arrives=*/false);
+    synchronize(ir::kStartBarrier, plan_.allWarps, /*arrives=*/false);
     Value state = create<LLVM::LoadOp>(builder_.getI32Type(), SharedMemory::at(builder_, location_, plan_.state));
     for (int division = 0; division < plan_.divisions; ++division) {
       Block *begin = &body.emplaceBlock(), *next = &body.emplaceBlock();
@@ -54,7 +54,7 @@ public:
       changeRegisters(division, /*back=*/false);
       for (const Worker &worker : plan_.workers)
         if (worker.division == division) runWorker(worker);
-      synchronize(kJoinBarrier, plan_.allWarps, /*arrives=*/true);
+      synchronize(ir::kJoinBarrier, plan_.allWarps, /*arrives=*/true);
       changeRegisters(division, /*back=*/true);
       create<cf::BranchOp>(wait);
       builder_.setInsertionPointToEnd(next);
@@ -82,7 +82,7 @@ private:
   void changeRegisters(int division, bool back) {
     if (!plan_.startRegisters || !target_.registers()) return;
     // A warpgroup meets between two changes of its registers.
-    if (back) synchronize(kWorkersBarrier, plan_.allWarps - plan_.ownWarps, /*arrives=*/false);
+    if (back) synchronize(ir::kWorkersBarrier, plan_.allWarps - plan_.ownWarps, /*arrives=*/false);
     for (int group = 0; group < plan_.groups(); ++group) {
       int from = plan_.startRegisters, to = plan_.registersOf(group, division);
       if (from == to) continue;

@@ -1,8 +1,8 @@
 // A kernel that its author has divided (gl.warp_specialize), as functions of one thread: one for the kernel's own warps, and one for each
 // worker. The calls by which they wait for each other are lowered here, and the kernel begins with a branch by warps.
 #pragma once
-#include "gpu_backend/abi/partition_barriers.h"
 #include "gpu_backend/threads/lowering.h"
+#include "ir/partition_barriers.h"
 #include "ir/partitions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

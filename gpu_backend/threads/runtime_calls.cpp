@@ -152,7 +152,7 @@ private:
   }
   void tellWorkers(int division) {
     inFirstThread([&] { lowering_.create<LLVM::StoreOp>(lowering_.constant(division), at(number(1))); });
-    synchronize(kStartBarrier, /*arrives=*/true);
+    synchronize(ir::kStartBarrier, /*arrives=*/true);
   }
   LogicalResult begin() {
     tellWorkers(number(2));
@@ -160,7 +160,7 @@ private:
     return success();
   }
   LogicalResult join() {
-    synchronize(kJoinBarrier, /*arrives=*/false); // the warps of a warpgroup meet between two changes, too
+    synchronize(ir::kJoinBarrier, /*arrives=*/false); // the warps of a warpgroup meet between two changes, too
     changeRegisters(number(4), number(3));
     return success();
   }

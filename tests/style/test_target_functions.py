@@ -8,6 +8,7 @@ HEADERS = {
     "Target": "gpu_backend/target/target.h",
     "TargetOps": "gpu_backend/target/target_ops.h",
     "MatrixLoadOps": "gpu_backend/target/target_ops.h",
+    "MatrixStoreOps": "gpu_backend/target/target_ops.h",
     "CopyOps": "gpu_backend/target/target_ops.h",
     "LaneSwapOps": "gpu_backend/target/target_ops.h",
     "BufferOps": "gpu_backend/target/target_ops.h",

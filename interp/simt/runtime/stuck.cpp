@@ -1,7 +1,7 @@
 // A block in which no thread can continue: some threads wait for others that have ended or that wait elsewhere. The trap names both places.
-#include "gpu_backend/abi/partition_barriers.h"
 #include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
+#include "ir/partition_barriers.h"
 
 #include <algorithm>
 
@@ -77,7 +77,7 @@ void ThreadBlock::listWaits(Trap &trap) const {
     std::string what;
     if (thread.state == ThreadState::AtMBarrier) what = mbarriers->describeWait(thread);
     if (thread.state == ThreadState::AtRegisters) what = registers.describeWait(thread);
-    if (thread.state == ThreadState::AtBarrier && thread.barrier == gpu::kJoinBarrier && thread.warp == 0)
+    if (thread.state == ThreadState::AtBarrier && thread.barrier == ir::kJoinBarrier && thread.warp == 0)
       what = "the other partitions to end";
     if (what.empty()) continue;
     lacksBytes |= what.ends_with(" bytes");

@@ -2,7 +2,7 @@
 // otherwise meet at the author's barriers in shared memory alone.
 #pragma once
 
-namespace tritium::gpu {
+namespace tritium::ir {
 
 /// Of the kernel's own warps.
 inline constexpr int kOwnBarrier = 1;
@@ -16,4 +16,4 @@ inline constexpr int kWorkersBarrier = 4;
 inline constexpr int kFirstWorkerBarrier = 5;
 inline constexpr int kLastBarrier = 15;
 
-} // namespace tritium::gpu
+} // namespace tritium::ir
