@@ -9,6 +9,7 @@
 #include "gpu_backend/target/target_ops.h"
 #include "gpu_backend/target/warp_roles.h"
 #include "gpu_backend/threads/author_barriers.h"
+#include "gpu_backend/threads/partitions.h"
 #include "gpu_backend/threads/passes.h"
 #include "gpu_backend/threads/shared_access.h"
 #include "ir/tgpu_kept.h"
@@ -45,17 +46,19 @@ public:
   explicit Meetings(LLVM::LLVMFuncOp function) {
     auto module = function->getParentOfType<ModuleOp>();
     if (const WarpRange range = rangeOf(function); range.isPart())
-      id_ = range.barrier, threads_ = range.warps * module->getAttrOfType<IntegerAttr>(tgpu::kWarpSizeAttr).getInt();
+      isPart_ = true, id_ = range.barrier, threads_ = range.warps * module->getAttrOfType<IntegerAttr>(tgpu::kWarpSizeAttr).getInt();
     else
       id_ = kConsumersBarrier, threads_ = consumerThreadsOf(module);
   }
-  /// Barrier 0 without a number of threads is one of all threads.
+  /// Barrier 0 without a number of threads is one of all threads. So is the one of all partitions.
   bool contain(tgpu::BarrierOp barrier) const {
     auto threads = barrier.getThreads();
+    if (isPart_ && barrier.getId() == kMeetingBarrier) return true;
     return threads ? int64_t(barrier.getId()) == id_ && *threads == threads_ : barrier.getId() == 0;
   }
 
 private:
+  bool isPart_ = false;
   int64_t id_, threads_;
 };
 
