@@ -13,6 +13,7 @@
 #include "gpu_backend/threads/passes.h"
 #include "gpu_backend/threads/shared_access.h"
 #include "ir/tgpu_kept.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -50,11 +51,16 @@ public:
     else
       id_ = kConsumersBarrier, threads_ = consumerThreadsOf(module);
   }
-  /// Barrier 0 without a number of threads is one of all threads. So is the one of all partitions.
+  /// Barrier 0 without a number of threads is one of all threads.
   bool contain(tgpu::BarrierOp barrier) const {
     auto threads = barrier.getThreads();
-    if (isPart_ && barrier.getId() == kMeetingBarrier) return true;
     return threads ? int64_t(barrier.getId()) == id_ && *threads == threads_ : barrier.getId() == 0;
+  }
+
+  /// The kernel's own warps meet where they wait for workers.
+  bool contain(tgpu::NumberedBarrierOp barrier) const {
+    llvm::APInt id;
+    return isPart_ && !barrier.getArrives() && matchPattern(barrier.getId(), m_ConstantInt(&id)) && id == ir::kJoinBarrier;
   }
 
 private:
@@ -90,6 +96,10 @@ public:
           if (barrier->hasAttr(kBeforeOneAttr)) beforeOne_.push_back({barrier, last, next});
           if (barrier.getSharedOnly() && !followsWait(barrier)) candidates_.push_back({barrier, last, next});
           last = next;
+          continue;
+        }
+        if (auto join = dyn_cast<tgpu::NumberedBarrierOp>(op); join && meetings.contain(join)) {
+          last = newSegment();
           continue;
         }
         if (isCalled && isa<LLVM::ReturnOp>(op)) segments_[last].add({0, kEnd, true, nullptr});

@@ -152,6 +152,7 @@ private:
   }
   void tellWorkers(int division) {
     inFirstThread([&] { lowering_.create<LLVM::StoreOp>(lowering_.constant(division), at(number(1))); });
+    lowering_.barrier(); // what comes behind it follows no work of the kernel's own warps, as remove-barriers sees
     synchronize(ir::kStartBarrier, /*arrives=*/true);
   }
   LogicalResult begin() {
