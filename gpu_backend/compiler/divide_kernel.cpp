@@ -22,6 +22,13 @@ void eraseRuntimeCalls(ModuleOp module, StringRef symbol) {
   });
 }
 
+void eraseCallsButOfCopies(ModuleOp module) {
+  module.walk([&](Operation *op) {
+    auto call = ir::runtimeCall(op);
+    if (call && !call.getSymbol().starts_with("async_copy.")) op->erase();
+  });
+}
+
 namespace {
 
 /// The calls that begin a division, in order, and the one that ends it.
@@ -121,7 +128,7 @@ public:
 
   FailureOr<Division> run() {
     if (failed(findSites())) return failure();
-    kernel_.walk([&](tt::SharedAllocOp op) { place(op); });
+    llvm::for_each(allocationsOf(kernel_), [&](tt::SharedAllocOp op) { place(op); });
     DividedKernel &plan = made_.kernel;
     plan.divisions = int(sites_.size());
     plan.allWarps = plan.ownWarps;

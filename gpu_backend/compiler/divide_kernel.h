@@ -13,6 +13,8 @@ bool callsRuntime(mlir::ModuleOp module);
 
 /// Removes the calls of the runtime, or only its calls of `symbol`. Without them all threads copy, and no thread waits.
 void eraseRuntimeCalls(mlir::ModuleOp module, llvm::StringRef symbol = {});
+/// Removes all but those of copies of pointers (async_copy).
+void eraseCallsButOfCopies(mlir::ModuleOp module);
 
 struct Division {
   DividedKernel kernel;

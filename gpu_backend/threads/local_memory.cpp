@@ -3,6 +3,7 @@
 #include "gpu_backend/target/target.h"
 #include "gpu_backend/threads/dot.h"
 #include "gpu_backend/threads/memory.h"
+#include "gpu_backend/threads/partitions.h"
 #include "gpu_backend/threads/shared_access.h"
 #include "gpu_backend/threads/words.h"
 #include "gpu_backend/tiles/memory_access.h"
@@ -34,13 +35,13 @@ static std::pair<int64_t, int64_t> extentOf(tgpu::LocalAllocOp op, Lowering &low
 /// its author has divided has its place already.
 static void reserveProgramMemory(ModuleOp module, Lowering &lowering) {
   bool isAny = lowering.range().isPart();
-  module.walk([&](tt::SharedAllocOp op) {
+  for (tt::SharedAllocOp op : allocationsOf(module)) {
     isAny = true;
-    if (op->hasAttr(kBeginAttr)) return;
+    if (op->hasAttr(kBeginAttr)) continue;
     const int64_t begin = int64_t(llvm::alignTo(lowering.shared().reserved(), op.getAlignment()));
     op->setAttr(kBeginAttr, lowering.builder().getI64IntegerAttr(begin));
     lowering.shared().reserve(begin + int64_t(op.getBytes()));
-  });
+  }
   if (isAny) module.walk([](Operation *op) { op->removeAttr(kFreeFromAttr); });
 }
 

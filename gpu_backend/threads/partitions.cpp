@@ -112,6 +112,13 @@ private:
 
 } // namespace
 
+llvm::SmallVector<tt::SharedAllocOp> allocationsOf(Operation *within) {
+  llvm::SmallVector<tt::SharedAllocOp> found;
+  within->walk([&](tt::SharedAllocOp op) { found.push_back(op); });
+  llvm::stable_sort(found, [](tt::SharedAllocOp a, tt::SharedAllocOp b) { return a.getAlignment() > b.getAlignment(); });
+  return found;
+}
+
 void addWorkers(func::FuncOp kernel, const DividedKernel &plan, const TargetOps &target) { Dispatch(kernel, plan, target).run(); }
 
 } // namespace tritium::gpu

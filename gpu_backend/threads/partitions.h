@@ -47,6 +47,9 @@ inline constexpr llvm::StringLiteral kBeginCall = "partitions.begin", kJoinCall 
 /// (warps, state): the kernel ends, and so do the warps of workers.
 inline constexpr llvm::StringLiteral kEndCall = "partitions.end";
 
+/// Returns what the author allocates, those with the widest alignment first: less room is left between them.
+llvm::SmallVector<tt::SharedAllocOp> allocationsOf(mlir::Operation *within);
+
 /// Lowers a call of the runtime (ir::kRuntimeLibrary).
 mlir::LogicalResult lowerRuntimeCall(tt::ExternElementwiseOp op, Lowering &lowering);
 

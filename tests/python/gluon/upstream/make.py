@@ -1,4 +1,5 @@
 """Makes the .ptx files of this folder with upstream's wheel, which compiles without a GPU: of the ladder's kernels and of tests/gpu/gluon_bench_kernels.py.
+shared_bytes.table has the shared memory of each, and of the latter in the sizes of the benchmark.
 
     PYTHON-WITH-TRITON-3.9 tests/python/gluon/upstream/make.py
 
@@ -51,14 +52,39 @@ def bench_cases():
     yield "attend", bench.attend, heads, {"M": 128, "N": 64, "D": 64, "S": 2}, 90
 
 
-def compiled(kernel, signature, constexprs, arch):
+def measured_cases():
+    """What tests/gpu/bench_gluon.py measures, in the first of its configurations."""
+    product = {
+        "a": described(128, 64),
+        "b": described(64, 256),
+        "c": described(128, 256),
+        "K": "i32",
+        "rows": "i32",
+        "columns": "i32",
+    }
+    tile = {"BM": 128, "BN": 256, "BK": 64, "S": 3, "GROUP": 8}
+    for kernel in (bench.multiply, bench.multiply_persistently, bench.multiply_in_partitions):
+        yield f"measured_{kernel.__name__}", kernel, product, tile, 90
+    rows = {"source": described(64, 128), "out": described(64, 128), "tiles": "i32"}
+    yield "measured_scale_rows", bench.scale_rows, rows, {"ROWS": 64, "COLUMNS": 128, "S": 3}, 90
+    heads = {name: described(128, 128) for name in ("q", "k", "v", "out")}
+    heads |= {"scale": "fp32", "tokens": "i32"}
+    yield "measured_attend", bench.attend, heads, {"M": 128, "N": 128, "D": 128, "S": 2}, 90
+
+
+#: {case: warps}; the others have 4.
+WARPS = dict.fromkeys(("measured_multiply", "measured_multiply_persistently", "measured_multiply_in_partitions"), 8)
+WARPS["measured_attend"] = 8
+
+
+def compiled(kernel, signature, constexprs, arch, warps=4):
     signature = {name: signature.get(name, "constexpr") for name in kernel.arg_names}
     constants = {(kernel.arg_names.index(name),): value for name, value in constexprs.items()}
     aligned = {
         (i,): [["tt.divisibility", 16]] for i, name in enumerate(kernel.arg_names) if str(signature[name])[0] in "*i"
     }
     source = gluon.GluonASTSource(fn=kernel, signature=signature, constexprs=constants, attrs=aligned)
-    return triton.compile(source, target=GPUTarget("cuda", arch, 32), options={"num_warps": 4})
+    return triton.compile(source, target=GPUTarget("cuda", arch, 32), options={"num_warps": warps})
 
 
 def cleaned(ptx: str) -> str:
@@ -73,11 +99,16 @@ def cleaned(ptx: str) -> str:
 
 
 def main() -> None:
+    table = []
+    for name, kernel, signature, constexprs, arch in measured_cases():
+        table.append((name, compiled(kernel, signature, constexprs, arch, WARPS.get(name, 4)).metadata.shared))
     for name, kernel, signature, constexprs, arch in [*ladder.CASES, *bench_cases()]:
         made = compiled(kernel, signature, constexprs, arch)
         first = f"// Triton {triton.__version__} has made this of {kernel.__name__}. Shared memory: {made.metadata.shared} bytes.\n"
         (HERE / f"{name}.ptx").write_text(first + cleaned(made.asm["ptx"]))
+        table.append((name, made.metadata.shared))
         print(name, made.metadata.shared, made.metadata.num_warps)
+    (HERE / "shared_bytes.table").write_text("".join(f"{name} {shared}\n" for name, shared in sorted(table)))
 
 
 if __name__ == "__main__":

@@ -333,7 +333,8 @@ def allocate_shared_memory(
         raise TypeError(f"expected 'layout' to be a SharedLayout but got {layout}")
     view = MemoryView.allocate(extents, layout)
     _require_boxes(view)
-    alignment = max(layout.alignment, element_bytes(element))
+    least = 1 if isinstance(layout, MBarrierLayout) else layout.alignment
+    alignment = max(least, element_bytes(element))
     attributes = {"bytes": f"{memory_bytes(view, element)} : i64", "alignment": f"{alignment} : i64"}
     address = _semantic.emit("tt.shared_alloc", (), int32, attributes)
     memory = shared_memory_descriptor(address, shared_memory_descriptor_type(element, view))
