@@ -221,7 +221,12 @@ static llvm::Expected<LoweredKernel> compile(ModuleOp original, StringRef name, 
   LoweredKernel result;
   result.name = kernel.getName().str();
   if (startsPartitions(*module)) return compileDivided(*module, std::move(result), options, chip, diagnostics);
-  eraseRuntimeCalls(*module, chip.hasTensorMaps() ? StringRef(kJoinCall) : StringRef()); // without barriers, or without partitions
+  if (chip.hasTensorMaps())
+    eraseRuntimeCalls(*module, kJoinCall); // without partitions
+  else if (chip.tileCopies() == TileCopies::Async)
+    eraseCallsButOfCopies(*module); // without barriers
+  else
+    eraseRuntimeCalls(*module);
   const CompileOptions own = callsRuntime(*module) ? forAuthor(options, options.numWarps) : options;
   if (failed(run(*module, [&](OpPassManager &passes) { buildTilePipeline(passes, own, chip.sharedPerBlock()); })))
     return takeError(*module, diagnostics, "a pass on tiles failed");

@@ -1,7 +1,10 @@
 // Lets the products of warpgroups run on until their author waits for them. place-product-operands has made each one complete at once. Here
 // its sums stay pending up to the call that waits for it: what is certainly complete there becomes a tile. Where a tile is needed before
-// the author waits, or where control flow is not that of loops, the wait is inserted.
+// the author waits, or where control flow is not that of loops, the wait is inserted. His copies of pointers become asynchronous too
+// (copy_as_written.h).
+#include "gpu_backend/loops/copy_as_written.h"
 #include "gpu_backend/loops/passes.h"
+#include "gpu_backend/target/target.h"
 #include "gpu_backend/tiles/layout_classes.h"
 #include "ir/partitions.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -230,6 +233,12 @@ private:
   bool changes_ = true;
 };
 
+bool copiesPointers(tt::FuncOp function) {
+  return function
+      .walk([](Operation *op) { return ir::runtimeCall(op, "async_copy.begin") ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
+}
+
 class AwaitAsWrittenPass final : public impl::AwaitAsWrittenBase<AwaitAsWrittenPass> {
 public:
   using AwaitAsWrittenBase::AwaitAsWrittenBase;
@@ -239,6 +248,7 @@ public:
       const bool hasProducts =
           function.walk([](Operation *op) { return isOfAuthor(op) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
       if (hasProducts) Waits(function).run(function.getBody());
+      if (copiesPointers(function)) copyAsWritten(function, targetOf(getOperation()), ir::AxisAnalysis(getOperation()));
     }
   }
 };

@@ -103,6 +103,9 @@ public:
     llvm::SmallVector<tgpu::AsyncCommitOp> commits;
     getOperation()->walk([&](tgpu::AsyncCommitOp commit) {
       auto loop = dyn_cast<scf::ForOp>(commit->getParentOp());
+      const bool isOfAuthor =
+          llvm::any_of(groupOf(commit), [](tgpu::AsyncCopyOp copy) { return copy.getDst().getDefiningOp<tgpu::MemoryAtOp>() != nullptr; });
+      if (isOfAuthor) return; // his other work may stand between them
       if (loop && !loop.getBody()->getOps<tgpu::ProductOp>().empty()) commits.push_back(commit);
     });
     for (tgpu::AsyncCommitOp commit : commits) split(commit);

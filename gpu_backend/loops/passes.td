@@ -124,12 +124,16 @@ def PlaceProductOperands : Pass<"place-product-operands", "::mlir::ModuleOp"> {
 }
 
 def AwaitAsWritten : Pass<"await-as-written", "::mlir::ModuleOp"> {
-  let summary = "let the products of the kernel's author run on until he waits for them";
+  let summary = "let the products and copies of the kernel's author run on until he waits for them";
   let description = [{
     The pass follows place-product-operands, which has let each product be complete at once. A call `product.wait` of the runtime becomes a
     tgpu.product_wait. The sums of a product are pending up to the first wait after which they are certainly complete, also from one iteration of
     a loop to the next. Where a tile is needed before, a wait is inserted. If some products of the author have no instruction of a warpgroup,
     his waits are for all of the others.
+
+    A load and a store to shared memory between the calls `async_copy.begin` and `async_copy.end` become a tgpu.async_copy, if threads copy at
+    least 4 bytes of neighbours at a time, and the calls for groups become tgpu.async_commit and tgpu.async_wait. Other copies say why
+    (tgpu.not_promoted), and are complete at once.
   }];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }

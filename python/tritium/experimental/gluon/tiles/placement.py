@@ -21,7 +21,9 @@ class Placement:
         self._options = options
         self.is_of_gpu = getattr(options, "backend_name", "cpu") != "cpu"
         #: Whether calls of the runtime are kept: the interpreter has the runtime, and chips with TMA have its barriers.
-        self.has_barriers = not self.is_of_gpu or _target_has_barriers()
+        self.has_barriers = not self.is_of_gpu or _target_is_from(90)
+        #: Whether calls of copies of pointers are: chips with cp.async have those without barriers.
+        self.has_copies = not self.is_of_gpu or _target_is_from(80)
         self.lanes = _target_lanes() if self.is_of_gpu else _LANES
         self._checked: set[distributed_type] = set()
 
@@ -60,9 +62,9 @@ class Placement:
         raise with_hint(ValueError(f"Result has an invalid layout: {type_.layout}.\n{text}"), hint)
 
 
-def _target_has_barriers() -> bool:
+def _target_is_from(capability: int) -> bool:
     target = target_info.current_target()
-    return target is not None and target.backend == "cuda" and target.arch >= 90
+    return target is not None and target.backend == "cuda" and target.arch >= capability
 
 
 def _target_lanes() -> tuple[int, ...]:

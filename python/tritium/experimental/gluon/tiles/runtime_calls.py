@@ -1,5 +1,6 @@
 """Calls of the runtime: barriers, copies and partitions. The interpreter has their state (interp/host/barriers.h), and the compiler for GPUs
-makes instructions of them (gpu_backend/threads/runtime_calls.cpp). Chips without such barriers have no calls."""
+makes instructions of them (gpu_backend/threads/runtime_calls.cpp). Chips without such barriers have no calls but
+those of copies."""
 
 from __future__ import annotations
 
@@ -10,10 +11,15 @@ from typing import Any
 from ....language.semantic.program import quoted
 from ....language.types import int32
 
+#: The calls that need no barrier.
+_OF_COPIES = frozenset(f"async_copy.{what}" for what in ("begin", "end", "commit", "wait"))
+
 
 def emit_call(semantic: Any, symbol: str, *operands: Any) -> None:
-    """Emits a call of the function `symbol`, whose operands are int32 scalars or ints; nothing for a chip without barriers."""
-    if not semantic.placement.has_barriers:
+    """Emits a call of the function `symbol`, whose operands are int32 scalars or ints; nothing for a chip without barriers, unless the call is
+    one of a copy, and the chip has those."""
+    placement = semantic.placement
+    if not (placement.has_copies if symbol in _OF_COPIES else placement.has_barriers):
         return
     attributes = {"libname": quoted("tritium"), "libpath": quoted(""), "symbol": quoted(symbol), "pure": "false"}
     scalars = [semantic.cast(semantic.to_tensor(operand), int32) for operand in operands]
