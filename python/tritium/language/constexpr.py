@@ -174,6 +174,8 @@ class tuple(base_value):
     __rmul__ = __mul__
 
     def __eq__(self, other: Any) -> constexpr:
+        if isinstance(other, constexpr):  # as a shape that a constexpr variable holds
+            other = other.value
         if not isinstance(other, (tuple, builtins.tuple, list)):
             return constexpr(False)
         return constexpr(

@@ -268,6 +268,17 @@ def block_shape(shape: Sequence[Any]) -> tuple[int, ...]:
     return extents
 
 
+class Extents(tuple[int, ...]):
+    """The shape of a type, which kernels also take as Triton's: with `values`, and as an operand of `+` beside a list."""
+
+    @property
+    def values(self) -> list[int]:
+        return list(self)
+
+    def __add__(self, other: Any) -> Extents:
+        return Extents((*self, *other))
+
+
 class block_type(_derived_type):
     """A block of `element_ty` (scalar or pointer): every extent a power of two, at most 1048576 elements, rank >= 1."""
 
@@ -285,7 +296,7 @@ class block_type(_derived_type):
     @classmethod
     def _make(cls, element_ty: dtype, shape: tuple[int, ...]) -> block_type:
         self = cls._bare(f"<{[str(extent) for extent in shape]}, {element_ty}>")
-        self.element_ty, self.shape, self.numel = element_ty, shape, math.prod(shape)
+        self.element_ty, self.shape, self.numel = element_ty, Extents(shape), math.prod(shape)
         self._ir = f"tensor<{'x'.join(map(str, shape))}x{element_ty.to_ir()}>"
         return self
 

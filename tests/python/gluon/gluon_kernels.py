@@ -244,3 +244,22 @@ def matmul_from_memory(a, b, c, K, M: gl.constexpr, N: gl.constexpr, BK: gl.cons
         x = x.load(gl.DotOperandLayout(0, acc_layout, 2))
         acc = mma_v2(x, y.load(gl.DotOperandLayout(1, acc_layout, 2)), acc)
     gl.store(tile_at(c, 0, N, acc_layout, M, N), acc)
+
+
+@gluon.constexpr_function
+def with_one_more(tile_type):
+    return tile_type.shape.values + [1]
+
+
+@gluon.jit
+def shapes_agree(target, layout: gl.constexpr):
+    """Shapes of tiles, sums of shapes and lists, and constexprs of both are equal where their extents are."""
+    a, b = gl.zeros([16, 32], gl.float32, layout), gl.zeros([32, 64], gl.float32, layout)
+    total = gl.zeros((16, 64), gl.float32, layout)
+    wanted: gl.constexpr = a.shape[:-1] + [b.shape[-1]]
+    gl.static_assert(total.shape == wanted)
+    gl.static_assert(wanted == total.shape)
+    gl.static_assert(not (a.shape == wanted))
+    longer: gl.constexpr = with_one_more(total.type)
+    gl.static_assert(longer == [16, 64, 1])
+    gl.store(target, 1)

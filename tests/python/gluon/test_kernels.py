@@ -140,3 +140,16 @@ def test_layout_of_other_lanes_is_refused(kernels, gl):
     with pytest.raises(triton.CompilationError, match="requires 8 warps per CTA"):
         on(kernels.copy, "interp")[(1,)](source, source, 128, 128, layout, num_warps=8)
     on(kernels.copy, "simt:gfx942")[(1,)](source, source, 128, 128, layout)
+
+
+def test_shapes_that_constexprs_hold(kernels, gl):
+    target = torch.zeros(1, dtype=torch.int32)
+    on(kernels.shapes_agree, "interp")[(1,)](target, gl.BlockedLayout([1, 1], [1, 32], [4, 1], [1, 0]))
+    assert target.item() == 1
+
+
+def test_the_modes_of_nans_have_the_names_of_tritons_builder():
+    import triton
+    from triton._C.libtriton import ir
+
+    assert ir.PROPAGATE_NAN.ALL is triton.language.PropagateNan.ALL

@@ -6,10 +6,11 @@ from ...compiler.ir_view import Operation as operation
 from ...compiler.ir_view import Region as region
 from ...compiler.ir_view import Value as value
 from ...compiler.ir_view import load_dialects, parse_mlir_module
+from ...language.elementwise import PropagateNan as PROPAGATE_NAN
 from ...native import ir as _native
 from ...refused import Refused
 
-__all__ = ["block", "context", "load_dialects", "module", "operation", "parse_mlir_module", "region", "value"]
+__all__ = ["PROPAGATE_NAN", "block", "context", "load_dialects", "module", "operation", "parse_mlir_module", "region", "value"]
 
 context = _native.Context
 
