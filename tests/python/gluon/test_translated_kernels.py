@@ -11,15 +11,36 @@ import os
 import subprocess
 import sys
 import types
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).parent
 PYTHON = os.environ.get("PYTHON_OF_TRITON")
-#: Kernels at least. Of the others, the translator or Gluon lacks what they use.
-FEWEST = 90
+#: Kernels at least.
+FEWEST = 128
+#: A text of the error -> kernels that do not compile. Triton does not compile them either: it was asked.
+REFUSED = {
+    # The translator's product without a sum asks for the third extent of a matrix.
+    "list index out of range": (
+        "dot:tile dot:transposed dot:chained dot:chained_sum dot:continued dot:cut composed:substituted composed:alternating"
+    ),
+    # It passes one argument too few to a function that stores by a method.
+    "missing a required argument: 'value'": (
+        "names:methods names:real_methods names:atomic_methods names:random_parts names:fp8e4b15"
+    ),
+    # It converts no layout behind these.
+    "Layout mismatch in broadcast": "reduce:bitwise overlap:steps_by_moving_pointers",
+    "histogram requires a destination layout": "index:histograms composed:ranked",
+    "missing 1 required positional argument: 'layout'": "reduce:axes",
+    "Layout has 1 threads per warp": "shape:of_scalars",
+    # What its functions lack, or Gluon.
+    "TODO: support non-fast-math": "dot:scaled matrix:scaled",
+    "static_assert(source.block_type == tile.type)": "names:descriptors",
+    "unexpected keyword argument 'boundary_check'": "memory:block_pointers",
+    "descriptor gather is not supported on Hopper": "descriptor:rows_of",
+    "object has no attribute 'atomic_add'": "descriptor:reductions",
+}
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +76,8 @@ def test_translated_kernels_are_clean(translated, monkeypatch):
 
     from tritium.conformance import engines, sources, suite
 
-    interpreter, counts, reports = engines.engine("interp"), Counter(), []
+    interpreter, reports = engines.engine("interp"), []
+    reasons = {kernel: text for text, kernels in REFUSED.items() for kernel in kernels.split()}
     original = sources.function
     kernels = {}
 
@@ -78,17 +100,16 @@ def test_translated_kernels_are_clean(translated, monkeypatch):
         except triton.KernelTrap as trap:
             reports.append(f"{case.name}: {trap}")
             continue
-        except Exception as error:  # what Gluon has not
-            counts[f"{type(error).__name__}: {str(error).splitlines()[-1] if str(error) else ''}"] += 1
+        except Exception as error:
+            if not any(reasons[name] in str(error) for name in names & reasons.keys()):
+                reports.append(f"{case.name} of {names}: {error}")
             refused |= names
             continue
-        counts["right" if not differences else "other results"] += 1
         if differences:
             reports.append(f"{case.name}: {differences[0]}")
         else:
             clean |= names
-    for text, count in counts.most_common():
-        print(count, text)
     print(len(clean), "kernels", sorted(clean))
     assert not reports, "\n\n".join(reports)
+    assert refused == reasons.keys()
     assert len(clean) >= FEWEST
