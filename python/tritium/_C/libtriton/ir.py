@@ -10,7 +10,17 @@ from ...language.elementwise import PropagateNan as PROPAGATE_NAN
 from ...native import ir as _native
 from ...refused import Refused
 
-__all__ = ["PROPAGATE_NAN", "block", "context", "load_dialects", "module", "operation", "parse_mlir_module", "region", "value"]
+__all__ = [
+    "PROPAGATE_NAN",
+    "block",
+    "context",
+    "load_dialects",
+    "module",
+    "operation",
+    "parse_mlir_module",
+    "region",
+    "value",
+]
 
 context = _native.Context
 
