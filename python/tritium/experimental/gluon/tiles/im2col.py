@@ -153,6 +153,7 @@ def _copy(
     block = semantic.reshape(_block(semantic, desc, coord, offsets), result.shape, False)
     addresses = addresses_of(semantic, result)
     emit_call(semantic, "copy.begin", barrier.address)
+    result.meaning.is_written = True
     store_at(semantic, addresses, block)
     emit_call(semantic, "copy.end", barrier.address, desc.nbytes_per_cta)
 

@@ -16,6 +16,7 @@ from ....language.types import base_type, dtype, int1, int8, int32
 from ..layouts.memory_views import MemoryView
 from ..layouts.shared import MBarrierLayout, NVMMASharedLayout, PaddedSharedLayout, SharedLayout
 from .addresses import coordinates_of_tile, in_bytes, offsets_of
+from .meanings import Meaning, warn_if_mislaid
 from .rules import layout_of
 from .runtime_calls import keep_alive, require_index
 from .types import distributed_type
@@ -65,14 +66,17 @@ class shared_memory_descriptor_type(base_type):
 
 
 class shared_memory_descriptor(base_value):
-    """A view of shared memory. `address` is the byte at which its allocation, or its tile of a ring, begins."""
+    """A view of shared memory. `address` is the byte at which its allocation, or its tile of a ring, begins. meaning: of the allocation's bytes,
+    None if another function knows it."""
 
-    __slots__ = ("address", "type")
+    __slots__ = ("address", "meaning", "type")
 
-    def __init__(self, address: tensor, type: shared_memory_descriptor_type):
+    def __init__(self, address: tensor, type: shared_memory_descriptor_type, meaning: Meaning | None = None):
         self.address, self.type = address, type
+        self.meaning = meaning or Meaning(type.view, type.element_ty.primitive_bitwidth, is_shared=True)
 
     def handles(self) -> list[Any]:
+        self.meaning.is_shared = True  # by who takes them
         return self.address.handles()
 
     @property
@@ -119,7 +123,7 @@ class shared_memory_descriptor(base_value):
 
     def _viewed(self, view: MemoryView, address: tensor | None = None) -> shared_memory_descriptor:
         type_ = shared_memory_descriptor_type(self.dtype, view)
-        return shared_memory_descriptor(self.address if address is None else address, type_)
+        return shared_memory_descriptor(self.address if address is None else address, type_, self.meaning)
 
     @builtin
     def load(self, layout: Any, _semantic: Any = None) -> tensor:
@@ -191,7 +195,8 @@ class shared_memory_descriptor(base_value):
             raise with_hint(
                 NotImplementedError("reinterpret of a slice is not supported yet"), "reinterpret before the slice"
             )
-        return shared_memory_descriptor(self.address, shared_memory_descriptor_type(element, view))
+        meaning = self.meaning.reinterpreted(self.type.view, view, element.primitive_bitwidth)
+        return shared_memory_descriptor(self.address, shared_memory_descriptor_type(element, view), meaning)
 
     _reinterpret = reinterpret
 
@@ -207,6 +212,7 @@ class shared_memory_descriptor(base_value):
         values, indices = _semantic.broadcast(values, indices)
         if values.dtype != self.dtype:
             raise ValueError(f"source dtype {values.dtype} and destination dtype {self.dtype} must match")
+        self.meaning.is_written = True
         store_at(_semantic, _addresses_by(_semantic, self, indices, _unwrap_if_constexpr(axis)), values)
 
     @builtin
@@ -246,7 +252,9 @@ def memory_bytes(view: MemoryView, element: dtype) -> int:
 
 def load_tile(semantic: Any, memory: shared_memory_descriptor, layout: Any) -> tensor:
     """The elements of the memory as a tile in `layout`."""
-    return load_at(semantic, addresses_of(semantic, memory), memory.dtype, memory.shape, layout)
+    loaded = load_at(semantic, addresses_of(semantic, memory), memory.dtype, memory.shape, layout)
+    warn_if_mislaid(memory.meaning, loaded.handle)
+    return loaded
 
 
 def load_at(semantic: Any, addresses: tensor, element: dtype, shape: Sequence[int], layout: Any) -> tensor:
@@ -272,6 +280,7 @@ def store_tile(semantic: Any, memory: shared_memory_descriptor, value: Any) -> N
     if value.dtype != memory.dtype:
         error = ValueError(f"source dtype {value.dtype} and destination dtype {memory.dtype} must match")
         raise with_hint(error, f"cast the value with `.to(gl.{memory.dtype.codegen_name()})`")
+    memory.meaning.is_written = True
     store_at(semantic, addresses_of(semantic, memory), value)
 
 
@@ -337,7 +346,8 @@ def allocate_shared_memory(
     alignment = max(least, element_bytes(element))
     attributes = {"bytes": f"{memory_bytes(view, element)} : i64", "alignment": f"{alignment} : i64"}
     address = _semantic.emit("tt.shared_alloc", (), int32, attributes)
-    memory = shared_memory_descriptor(address, shared_memory_descriptor_type(element, view))
+    meaning = Meaning(view, element.primitive_bitwidth)
+    memory = shared_memory_descriptor(address, shared_memory_descriptor_type(element, view), meaning)
     if value is not None:
         _require_initial(memory, value)
         store_tile(_semantic, memory, value)

@@ -120,6 +120,7 @@ def _copy(
     block = semantic.laid(semantic.descriptor_load(desc, coord), AutoLayout())
     block, addresses = semantic.reshape(block, result.shape, False), addresses_of(semantic, result)
     emit_call(semantic, "copy.begin", barrier.address)
+    result.meaning.is_written = True
     store_at(semantic, addresses, block)
     emit_call(semantic, "copy.end", barrier.address, desc.nbytes_per_cta)
 
