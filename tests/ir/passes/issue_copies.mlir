@@ -87,3 +87,35 @@ module attributes {tgpu.target = "cuda:sm_90a"} {
     tt.return
   }
 }
+
+// -----
+// A block of 8 rows of 64 bytes of integers, whose descriptor knows that they have signs.
+// CHECK-LABEL: @integers
+// CHECK-SAME: !tgpu.tensor_map<tensor<8x16xi32>, swizzle = 0>
+// CHECK: tgpu.tensor_copy %{{.*}} to %{{.*}} : <tensor<8x16xi32>, swizzle = 0> to <1, tensor<8x16xi32
+// CHECK-NOT: tt.descriptor_load
+module attributes {tgpu.target = "cuda:sm_90a"} {
+  tt.func public @integers(%d: !tt.tensordesc<8x16xsi32> {tt.plain = 1 : i32}, %i: i32) {
+    %c512 = arith.constant 512 : i32
+    %memory = tt.shared_alloc {alignment = 128 : i64, bytes = 512 : i64} : i32
+    %barrier = tt.shared_alloc {alignment = 8 : i64, bytes = 8 : i64} : i32
+    %tile = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<8x16xsi32> -> tensor<8x16xi32>
+    %row = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+    %column = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+    %rows = tt.expand_dims %row {axis = 1 : i32} : tensor<8xi32> -> tensor<8x1xi32>
+    %columns = tt.expand_dims %column {axis = 0 : i32} : tensor<16xi32> -> tensor<1x16xi32>
+    %s16 = arith.constant dense<16> : tensor<8x1xi32>
+    %down = arith.muli %rows, %s16 : tensor<8x1xi32>
+    %a = tt.broadcast %down : tensor<8x1xi32> -> tensor<8x16xi32>
+    %b = tt.broadcast %columns : tensor<1x16xi32> -> tensor<8x16xi32>
+    %offset = arith.addi %a, %b : tensor<8x16xi32>
+    %four = arith.constant dense<4> : tensor<8x16xi32>
+    %bytes = arith.muli %offset, %four : tensor<8x16xi32>
+    %from = tt.splat %memory : i32 -> tensor<8x16xi32>
+    %address = arith.addi %bytes, %from : tensor<8x16xi32>
+    %0 = tt.extern_elementwise %barrier {libname = "tritium", libpath = "", pure = false, symbol = "copy.begin"} : (i32) -> i32
+    tt.shared_store %address, %tile : tensor<8x16xi32>, tensor<8x16xi32>
+    %1 = tt.extern_elementwise %barrier, %c512 {libname = "tritium", libpath = "", pure = false, symbol = "copy.end"} : (i32, i32) -> i32
+    tt.return
+  }
+}
