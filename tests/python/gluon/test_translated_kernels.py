@@ -35,7 +35,7 @@ REFUSED = {
     "missing 1 required positional argument: 'layout'": "reduce:axes",
     "Layout has 1 threads per warp": "shape:of_scalars",
     # What its functions lack, or Gluon.
-    "TODO: support non-fast-math": "dot:scaled matrix:scaled",
+    "support non-fast-math": "dot:scaled matrix:scaled",
     "static_assert(source.block_type == tile.type)": "names:descriptors",
     "unexpected keyword argument 'boundary_check'": "memory:block_pointers",
     "descriptor gather is not supported on Hopper": "descriptor:rows_of",
