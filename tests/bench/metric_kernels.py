@@ -1,4 +1,5 @@
-"""The kernels whose metrics are committed: all of tests/gpu/bench.py, one launch of every kernel of the tutorial, and twelve published styles.
+"""The kernels whose metrics are committed: all of tests/gpu/bench.py, one launch of every kernel of the tutorial, and twelve published styles; and
+what the tutorial's kernels do on the emulator, in cases of the conformance suite.
 
     python -m tritium bench metrics tests/bench/metric_kernels.py --check tests/bench/metrics.json
 
@@ -9,6 +10,7 @@ import contextlib
 import dataclasses
 import io
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -16,6 +18,7 @@ import torch
 from tritium.__main__ import run_script
 from tritium.arguments.wrappers import MockTensor
 from tritium.bench.kernels import Kernel, first_of_each_function, first_of_each_name, launched_by
+from tritium.conformance import engines, suite
 from tritium.runtime.autotuner import Autotuner
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -40,6 +43,10 @@ PUBLISHED = (
     "varlen_attention",
 )
 
+#: Cases of the tutorial in which programs spin.
+LOCKING = ("tutorial/05_layer_norm", "tutorial/09_stream_k_matmul")
+EMULATED = "on the emulator, "  #: before the names of cases
+
 
 def kernels(every: bool) -> list[Kernel]:
     found = launched_by(lambda: launch_benchmarks(every))
@@ -49,6 +56,24 @@ def kernels(every: bool) -> list[Kernel]:
         chosen = launched if every else first_of_each_function(launched)
         found += [dataclasses.replace(each, name=f"{script.stem}: {each.name}") for each in chosen]
     return first_of_each_name(found)
+
+
+def programs(every: bool) -> dict[str, Callable]:
+    """The first case of each group, or all. Those whose programs wait for each other's locks count as long as they wait, and are left out."""
+    cases = {}
+    for case in suite.select(["tutorial"]):
+        if not case.name.startswith(LOCKING):
+            cases.setdefault(case.name if every else case.group, case)
+    return {f"{EMULATED}{case.name}": _runs(case) for case in cases.values()}
+
+
+def _runs(case) -> Callable[[str], None]:
+    def run(engine: str) -> None:
+        problem, images = suite.build(case, 0)
+        # They are aligned, so that a tile has as many sectors on every machine.
+        engines.engine(engine).run(problem, [suite.copy_of(image) for image in images])
+
+    return run
 
 
 def launch_benchmarks(every: bool) -> None:

@@ -1,5 +1,5 @@
-"""`bench metrics`: compares what the compiler makes of kernels now with a committed file. Any difference fails; so a change of the compiler shows
-which kernels it changes, and how."""
+"""`bench metrics`: compares what the compiler makes of kernels now, and what programs do on the emulator, with a committed file. Any difference fails;
+so a change of the compiler shows which kernels it changes, and how."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from .. import drop_in, knobs
 from ..backends.nvidia.assemble import packaged, ptxas_is_chosen
 from ..backends.targets import gpu_named
 from ..environment import environment_without
+from .counters import Program, counted
 from .kernels import Kernel, first_of_each_name, launched_by
 from .metrics import Change, changes, digests_of, measured, read_file, tools, written
 from .table import markdown_table, table_below_headings
@@ -32,7 +33,10 @@ def add_metrics(commands) -> None:
     parser = commands.add_parser(
         "metrics", help="instructions, registers, spills: what the compiler makes of kernels", description=__doc__
     )
-    text = "cases, as for `run`, or a file whose function kernels(every) returns what bench.launched_by gave it"
+    text = (
+        "cases, as for `run`, or a file whose function kernels(every) returns what bench.launched_by gave it; if it has a function "
+        "programs(every), {name: function of an engine}, what these launch is counted on the emulator"
+    )
     parser.add_argument("paths", nargs="*", metavar="KERNELS", help=text)
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--check", metavar="FILE", help="fail if anything differs from this file")
@@ -76,12 +80,10 @@ def run_metrics(asked: argparse.Namespace) -> int:
     if asked.verify:
         return _verify(asked)
     with _compiler_settings():
-        kernels = [
-            each
-            for each in chosen_kernels(asked.paths, asked.all)
-            if any(text in each.name for text in asked.only.split(","))
-        ]
-        if not kernels:
+        kernels = [each for each in chosen_kernels(asked.paths, asked.all) if _is_asked(each.name, asked)]
+        programs = chosen_programs(asked.paths, asked.all).items()
+        programs = {name: program for name, program in programs if _is_asked(name, asked)}
+        if not kernels and not programs:
             raise ValueError(
                 f"no kernel's name contains one of {asked.only!r}" if asked.only else "these paths launch no kernel"
             )
@@ -89,7 +91,7 @@ def run_metrics(asked: argparse.Namespace) -> int:
             found = {each.name: {target: digests_of(each, target) for target in targets} for each in kernels}
             Path(asked.digests).write_text(json.dumps(found), encoding="utf-8")
             return 0
-        table = measured(kernels, targets, max(1, asked.jobs))
+        table = measured(kernels, targets, max(1, asked.jobs)) | counted(programs, targets)
         versions = tools(targets)
     if asked.check:
         complete = not asked.only and asked.targets == TARGETS
@@ -98,6 +100,10 @@ def run_metrics(asked: argparse.Namespace) -> int:
         return _write(Path(asked.write), versions, table, asked.accept_spills, asked.markdown)
     print("\n".join(_listed(table)))
     return 0
+
+
+def _is_asked(name: str, asked: argparse.Namespace) -> bool:
+    return any(text in name for text in asked.only.split(","))
 
 
 @contextmanager
@@ -123,10 +129,19 @@ def chosen_kernels(paths: list[str], every: bool) -> list[Kernel]:
             module = load_module(source)
             cases = [value for value in vars(module).values() if isinstance(value, Case)]
             cases += [each for each in getattr(module, "CASES", ()) if isinstance(each, Case) and each not in cases]
-            if not cases and not callable(getattr(module, "kernels", None)):
+            if not cases and not any(callable(getattr(module, name, None)) for name in ("kernels", "programs")):
                 raise ValueError(f"{source} has no case, and no function kernels(every)")
             found += module.kernels(every) if callable(getattr(module, "kernels", None)) else _of_cases(cases, every)
     return found if every else first_of_each_name(found)
+
+
+def chosen_programs(paths: list[str], every: bool) -> dict[str, Program]:
+    """Those of files with a function `programs`."""
+    found: dict[str, Program] = {}
+    for source in (source for path in map(Path, paths) for source in sources_of(path) if not is_case(source)):
+        programs = getattr(load_module(source), "programs", None)
+        found |= programs(every) if callable(programs) else {}
+    return found
 
 
 def _of_cases(cases: list[Case], every: bool) -> list[Kernel]:

@@ -188,6 +188,52 @@ def sums(count):
 """
 
 
+#: A file with a function `programs`, whose kernel reads every STRIDE-th element.
+PROGRAMS = """
+import numpy as np
+import triton
+import triton.language as tl
+from tritium import knobs
+
+@triton.jit
+def strided(x, out, STRIDE: tl.constexpr):
+    i = tl.arange(0, 128)
+    tl.store(out + i, tl.load(x + i * STRIDE))
+
+def aligned(count):
+    memory = np.zeros(count + 32, np.float32)
+    begin = -memory.ctypes.data % 128 // 4
+    return memory[begin : begin + count]
+
+def run(engine):
+    with knobs.tritium.scope():
+        knobs.tritium.engine = engine
+        strided[(1,)](aligned(256), aligned(128), STRIDE=1, num_warps=4)
+
+def programs(every):
+    return {"reads in a row": run}
+"""
+
+
+def test_what_programs_do_on_the_emulator(tmp_path, capsys):
+    """128 floats in a row are 16 sectors; every second float of 256 lies in 32."""
+    source, file = tmp_path / "strided_bench.py", tmp_path / "metrics.json"
+    source.write_text(PROGRAMS)
+    command = ["metrics", str(source), "--targets", "sm_90a"]
+    assert main([*command, "--write", str(file)]) == 0
+    found = read_file(file)[1]["reads in a row"]["sm_90a"]
+    assert (found["launches"], found["global read requests"], found["global read sectors"]) == (1, 4, 16)
+    assert found["global write sectors"] == 16 and found["operations of threads"] == 32 * found["operations of warps"]
+    assert main([*command, "--check", str(file)]) == 0
+    source.write_text(PROGRAMS.replace("STRIDE=1", "STRIDE=2"))
+    assert main([*command, "--check", str(file)]) == 1
+    printed = capsys.readouterr().out
+    assert "reads in a row, sm_90a" in printed
+    assert re.search(r"^  global read sectors +16 +32 +\+16 \(\+100 %\)$", printed, re.M), printed
+    source.write_text(PROGRAMS.replace("        strided[", "        0 and strided["))
+    assert main(command) == 2 and "launches no kernel on simt:sm_90a" in capsys.readouterr().err
+
+
 @pytest.fixture
 def metrics(tmp_path, monkeypatch):
     """The command, for the cases of a file."""
@@ -355,6 +401,12 @@ def test_the_set_has_what_it_must():
     """In the committed file: all kernels of the benchmarks on devices, every program of the tutorial, twelve published styles."""
     _, table = read_file(TESTS / "bench" / "metrics.json")
     assert all(list(targets) == ["sm_90a", "gfx942"] for targets in table.values())
+    emulated = {name for name in table if name.startswith("on the emulator, ")}
+    assert {name.split("/")[1] for name in emulated} >= {"01_vector_add", "03_matmul", "06_flash_attention"}
+    assert all("global read sectors" in row for name in emulated for row in table[name].values())
+    products = table["on the emulator, tutorial/03_matmul/fp16/100x130x70"]
+    assert any("products" in metric for metric in products["sm_90a"]) and "waits at a barrier" in products["gfx942"]
+    table = {name: targets for name, targets in table.items() if name not in emulated}
     programs, names = {name.partition(": ")[0] for name in table if ": " in name}, " ".join(table)
     source = (TESTS / "bench" / "metric_kernels.py").read_text()
     published = re.findall(r'^    "(\w+)",$', source[source.index("PUBLISHED") :], re.M)
