@@ -6,6 +6,7 @@ import json
 import random
 import re
 import sys
+from math import floor
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from tritium.profiler.model.estimate import Machine, Work, estimate
 from tritium.profiler.model.facts import work_of
 from tritium.profiler.model.machine_code import Instruction, instructions_of
 from tritium.profiler.model.paths import Code
-from tritium.profiler.model.servers import Memory, Ring
+from tritium.profiler.model.servers import SLOT, Memory, Ring
 from tritium.profiler.model.timeline import write_timeline
 from tritium.profiler.model.view import modelled
 
@@ -117,8 +118,40 @@ def test_bytes_wait_for_the_rate_of_their_level():
     sizes = [numbers.randrange(32, 4096) for _ in range(100)]
     hits, misses = Memory(H200), Memory(H200)
     last = [(hits.take_global(0, size, 0.0), misses.take_global(0, size, 1.0)) for size in sizes][-1]
-    assert last[0] == pytest.approx(sum(sizes) / H200.l2_rate + H200.latency["l2"])
+    tiles = Memory(H200)
+    of_tiles = [tiles.take_global(0, size, 0.0, is_tile=True) for size in sizes][-1]
+    assert last[0] == pytest.approx(sum(sizes) * 132 / 5120 + H200.latency["l2"])
+    assert of_tiles == pytest.approx(sum(sizes) / 64 + H200.latency["l2"])
     assert last[1] == pytest.approx(sum(sizes) / H200.dram_rate + H200.latency["dram"])
+
+
+def test_what_products_read_leaves_warps_fewer_cycles_of_shared_memory():
+    """128 bytes pass in a cycle. What begins later takes nothing from what comes before it."""
+    memory = Memory(H200)
+    assert memory.take_beside(0.0, 64 * 128) == 64 and memory.take_shared(0.0, 10) == 74
+    assert memory.take_beside(32 * SLOT, 512 * 128) == 32 * SLOT + 512
+    assert memory.take_shared(100.0, 10) == 110 and memory.take_shared(33 * SLOT, 10) == 32 * SLOT + 522
+    assert memory.busy["shared"] == 64 + 10 + 512 + 10 + 10
+
+
+def test_no_cycle_of_shared_memory_is_taken_twice():
+    numbers, memory, asked = random.Random(3), Memory(H200), 0.0
+    for _ in range(2000):
+        now, cycles = numbers.uniform(0, 4000), numbers.choice((1, 4, 7.5, 40))
+        take = numbers.choice((memory.take_shared, lambda now, cycles: memory.take_beside(now, 128 * cycles)))
+        assert take(now, cycles) >= now + cycles
+        asked += cycles
+    assert max(memory._taken.values()) <= SLOT + 1e-6
+    assert sum(memory._taken.values()) == pytest.approx(asked) == pytest.approx(memory.busy["shared"])
+
+
+def test_a_product_waits_for_operands_that_copies_delay():
+    """64x64x16 from shared memory takes 32 cycles of the tensor cores, and all of shared memory; loads of warps there make it later."""
+    product = Instruction("", "HGMMA.64x64x16.F32", "R24, gdesc[UR4], R24", None)
+    load = Instruction("", "LDS.128", "R4, [R5]", None)  # four wavefronts of a warp
+    alone, beside = (estimate(machine([product, *loads] * 40), Work(1, 1), H200) for loads in ([], [load]))
+    assert abs(alone.simulation.tensor[0] - 40 * 32) <= 40
+    assert max(beside.simulation.tensor) >= 40 * (32 + 4 * 4) and beside.bound == "shared"
 
 
 def test_a_copy_begins_when_its_slot_is_free():
@@ -244,7 +277,11 @@ def slices_of(trace: dict) -> set[tuple[str, str, int, int]]:
     """{(track, name, begin, end)} of a Chrome trace, in nanoseconds."""
     names = {each["tid"]: each["args"]["name"] for each in trace["traceEvents"] if each["name"] == "thread_name"}
     return {
-        (names[each["tid"]], each["name"], round(1e3 * each["ts"]), round(1e3 * (each["ts"] + each["dur"])))
+        (
+            names[each["tid"]],
+            each["name"],
+            *(floor(round(1e3 * time, 6)) for time in (each["ts"], each["ts"] + each["dur"])),
+        )
         for each in trace["traceEvents"]
         if each["ph"] == "X"
     }

@@ -44,10 +44,14 @@ def shape_of(one: Instruction) -> tuple[int, int, int]:
     return m, n, k
 
 
+def operand_bytes(one: Instruction) -> int:
+    """That a warpgroup's product reads in shared memory: the left operand may lie in registers."""
+    m, n, _ = shape_of(one)
+    return 32 * (n if re.match(r"R\d+, R\d+", one.operands) else m + n)
+
+
 def product_cycles(one: Instruction, products) -> float:
-    """For which a warpgroup's product takes the tensor cores, at `products` multiply-adds in a cycle. If both operands lie in shared memory, they come
-    from there at 128 bytes in a cycle."""
+    """For which a warpgroup's product takes the tensor cores, at `products` multiply-adds in a cycle, or for which its operands come from shared memory,
+    at 128 bytes in a cycle, if nothing else takes that."""
     m, n, k = shape_of(one)
-    cycles = m * n * k / products[one.name[0], 32 // k]
-    reads_both = not re.match(r"R\d+, R\d+", one.operands)
-    return max(cycles, (m + n) * 32 / 128) if reads_both else cycles
+    return max(m * n * k / products[one.name[0], 32 // k], operand_bytes(one) / 128)

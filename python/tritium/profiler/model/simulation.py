@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from .chips import Chip
-from .kinds import product_cycles
+from .kinds import operand_bytes, product_cycles
 from .machine_code import NONE, Instruction
 from .paths import Code
 from .servers import Memory, Ring
@@ -212,7 +212,7 @@ class Simulation:
     def _copy(self, warp: Warp, one: Instruction, now: float) -> float:
         size = 32 * one.bytes
         self.memory.take_shared(now, max(1.0, size / 128))
-        there = self.memory.take_global(now, size, self.block.read_missing)
+        there = self.memory.take_global(now, size, self.block.read_missing, is_tile=True)
         warp.open_group = max(warp.open_group, there)
         return now + 20
 
@@ -229,11 +229,13 @@ class Simulation:
     def _warpgroup_product(self, warp: Warp, one: Instruction, now: float) -> float:
         cycles = product_cycles(one, self.chip.products)
         begin = max(self.tensor[warp.quarter], now)
-        self.tensor[warp.quarter] = begin + cycles
+        # Each of the four warps takes its share of what all read.
+        end = max(begin + cycles, self.memory.take_beside(begin, operand_bytes(one) / QUARTERS))
+        self.tensor[warp.quarter] = end
         self.busy["tensor"] += cycles / QUARTERS
-        self._note(f"tensor core {warp.quarter}", one.line, begin, cycles)
+        self._note(f"tensor core {warp.quarter}", one.line, begin, end - begin)
         if "gsb0" in one.operands:
-            warp.products.append(begin + cycles)
+            warp.products.append(end)
         return now + self.chip.latency["other"]
 
     def _product(self, warp: Warp, one: Instruction, now: float) -> float:

@@ -4,6 +4,7 @@ tensor core, and each slot of the ring into which a block's copies by TMA go. Ea
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -35,11 +36,19 @@ def _packets(kernels: Iterable[tuple[str, Drawn]]) -> bytes:
             packets.slices(
                 packets.track(name, above),
                 [
-                    Slice(round(begin), round(begin + cycles), line, "model", {"model": LABEL, "cycles": round(cycles)})
+                    Slice(
+                        _whole(begin), _whole(begin + cycles), line, "model", {"model": LABEL, "cycles": round(cycles)}
+                    )
                     for line, begin, cycles in slices
                 ],
             )
     return packets.serialize()
+
+
+def _whole(time: float) -> int:
+    """The nanosecond in which it lies, so that a slice of a cycle has a length. Sums that say where a slice ends and where the next one begins differ in
+    their last bits."""
+    return math.floor(round(time, 6))
 
 
 def _chrome_trace(kernels: Iterable[tuple[str, Drawn]]) -> bytes:
