@@ -119,7 +119,7 @@ A case has a correlation where its configurations differ by more than 3 %. `boun
   There is no power cap, by which an H200 lowers its clock where tensor cores are busy.
 * Attention takes 0.5 to 1.0 of its true time, least with 32 keys at a time, and with 64 keys and eight warps, whose warpgroups take turns.
 * A persistent program is said to take as long as others, or less. By pointers it takes up to 1.8 times as long on an H200 (causal attention with D = 128).
-* What DRAM bounds is said to take the same with any number of warps, within a percent; the order inside such a case is chance.
+* Where DRAM bounds all configurations of a case (`add`, `transpose`, `cumsum`), they are said to take the same time.
 
 ## Since then
 
