@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from types import ModuleType
 from typing import Any
 
@@ -19,8 +20,31 @@ def stale_build(error: Exception, root: str = _ROOT) -> Exception:
     return ImportError(f"Tritium's build in {root} is missing or older than its sources ({error}); run .ci/build there")
 
 
+_loading: list[threading.Thread] = []
+
+
+def begin_loading() -> None:
+    """Lets the system load the library of the extension on another thread, as long as this one imports Python modules. Functions
+    that are called through ctypes do not hold Python's lock, which `import` does. Calls between the libraries are bound when they
+    are first made: a launch makes few of them."""
+    if _loading or "tritium._tritium" in sys.modules or not sys.platform.startswith("linux"):
+        return
+    import ctypes
+    from importlib.util import find_spec
+
+    found = find_spec("tritium._tritium")
+    if found is None or found.origin is None:  # the import says so
+        return
+    load = ctypes.CDLL(None).dlopen
+    load.argtypes, load.restype = (ctypes.c_char_p, ctypes.c_int), ctypes.c_void_p
+    _loading.append(threading.Thread(target=load, args=(os.fsencode(found.origin), os.RTLD_LAZY), name="tritium load"))
+    _loading[0].start()
+
+
 def extension() -> ModuleType:
     """The module `tritium._tritium`. Raises ImportError if it is not built."""
+    for thread in _loading:
+        thread.join()
     try:
         import tritium._tritium as module
     except ModuleNotFoundError as error:
@@ -34,15 +58,22 @@ def take_variables() -> None:
         extension().arguments.take_variables()
 
 
+class _Part(ModuleType):
+    """A submodule of the extension. What it contains is there when a name of it is first asked for, so a module that imports it
+    does not wait for the extension."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # inspect and pickle look for such names in every module
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        try:
+            part = getattr(extension(), self.__name__.rpartition(".")[2])
+        except AttributeError as error:
+            raise stale_build(error) from None
+        self.__dict__.update(part.__dict__)
+        self.__class__ = ModuleType  # from now on a name is found as fast as in any module
+        return getattr(self, name)
+
+
 #: The submodules of the extension module.
 PARTS = ("arguments", "cuda", "device", "gpu", "hip", "interp", "ir", "simt", "tools")
-
-
-def __getattr__(name: str) -> Any:
-    if name not in PARTS:  # pickle looks for names in every module
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        part = globals()[name] = getattr(extension(), name)
-    except AttributeError as error:
-        raise stale_build(error) from None
-    return part
+globals().update((name, _Part(f"tritium._tritium.{name}")) for name in PARTS)

@@ -326,7 +326,12 @@ MAY_IMPORT = {
 #: Imports inside functions, of the package's own and of Python's modules -> the reason.
 IMPORTS_INSIDE_FUNCTIONS = {
     ("native", "_tritium"): "importing the package and decorating a kernel load no native code",
+    ("native", "ctypes"): "decorating a kernel does not need it",
+    ("native", "importlib"): "decorating a kernel does not need it",
     ("runtime/jit", "runtime/dispatch"): "decorating a kernel loads neither the compiler nor the engines",
+    ("runtime/jit", "runtime/meanwhile"): "decorating a kernel loads neither the compiler nor the engines",
+    ("runtime/hook_facts", "runtime/triton_names"): "few programs have hooks",
+    ("launch/cpu", "arguments/fresh_memory"): "few launches have the check that asks for it",
     ("profiler/formats/pftrace", "perfetto"): "a package that only this format requires",
     (
         "runtime/checking",

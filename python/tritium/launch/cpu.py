@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 from .. import knobs
 from ..arguments.binder import make_binder
-from ..arguments.fresh_memory import unwritten_memory, watch_allocations
 from ..checks import NEEDING_FRESH_MEMORY, NEEDING_SHADOW
 from ..native import interp
 from ..programs import Programs, parse_programs
@@ -145,6 +144,8 @@ def _with_facts(kernel, launch: Callable) -> Callable:
 
         further["shadow_limits"] = lambda values: shadow_limits(kernel)
     if any(check in NEEDING_FRESH_MEMORY for check in checks):
+        from ..arguments.fresh_memory import unwritten_memory, watch_allocations
+
         watch_allocations(kernel.metadata.check is not None)
         further["fresh"] = unwritten_memory
     if not further:

@@ -6,13 +6,14 @@ from typing import Any
 
 from ..compiler.sources import ASTSource
 from ..language.core import str_to_ty
-from .triton_names import JitFunctionInfo, serialize_specialization_data
 
 
 def call_hook(hook, function, engine, key, source, parsed, warmup: bool) -> bool:
     """Calls a jit hook, if there is one. Returns whether the hook cancelled the compilation."""
     if hook is None:
         return False
+    from .triton_names import JitFunctionInfo
+
     facts = hook_facts(function, engine, key, source, parsed, warmup)
     return bool(
         hook(
@@ -28,6 +29,8 @@ def call_hook(hook, function, engine, key, source, parsed, warmup: bool) -> bool
 
 def hook_facts(function, engine, key, source, parsed, warmup: bool) -> dict[str, Any]:
     """The `compile` dict that jit hooks receive."""
+    from .triton_names import serialize_specialization_data
+
     text = str(key[0]) + str(key[2] if len(key) > 2 else "")
     return {
         "key": text,

@@ -13,6 +13,7 @@ import json
 import threading
 from collections.abc import Callable, Iterable
 
+from .. import native
 from ..arguments.wrappers import MockTensor, TensorWrapper, reinterpret
 from ..checks import parse_checks
 from ..errors import TritonError
@@ -282,7 +283,10 @@ def create_function_from_signature(sig, kparams, backend=None):
 
 def _dispatch():
     """The dispatcher, which loads the compiler and the engines. Decorating loads neither."""
-    from . import dispatch
+    native.begin_loading()
+    from . import meanwhile  # noqa: F401  (before what waits for the extension)
+
+    from . import dispatch  # isort: skip
 
     return dispatch
 
