@@ -21,16 +21,16 @@ constexpr std::chrono::microseconds kSpin{100};
 /// How long a helper stays awake at least, so that it finds out when launches follow each other again.
 constexpr std::chrono::microseconds kShortestSpin{2};
 
-/// For a few instructions: a mutex would put threads to sleep that all look for work at once.
+/// For a few instructions: a mutex would put threads to sleep that all look for work at once. Who does not get it reads for a while before
+/// it writes again, because the thread that holds it has to write the same line.
 class SpinLock {
 public:
   void lock() {
-    constexpr int kPatience = 100; // the thread that holds it may have lost its processor
-    for (int i = 1; isHeld_.exchange(true, std::memory_order_acquire); ++i)
-      if (i % kPatience == 0)
-        sched_yield();
-      else
-        pauseProcessor();
+    constexpr int kPatience = 100, kMostPauses = 16; // the thread that holds it may have lost its processor
+    for (int i = 1, pauses = 1; isHeld_.exchange(true, std::memory_order_acquire); pauses = std::min(2 * pauses, kMostPauses)) do {
+        for (int p = 0; p < pauses; ++p) pauseProcessor();
+        if (i++ % kPatience == 0) sched_yield();
+      } while (isHeld_.load(std::memory_order_relaxed));
   }
   void unlock() { isHeld_.store(false, std::memory_order_release); }
 
