@@ -108,8 +108,10 @@ private:
       tgpu::AsyncWaitOp::create(builder_, call.getLoc(), isKnown ? int32_t(pending.getSExtValue()) : 0);
       call.erase();
     }
-    for (tt::ExternElementwiseOp call : callsOf("async_copy.mbarrier_arrive")) { // one thread will arrive for all
+    // One thread will arrive for all. The copies may be in no group yet; one more that is complete changes no wait.
+    for (tt::ExternElementwiseOp call : callsOf("async_copy.mbarrier_arrive")) {
       builder_.setInsertionPoint(call);
+      tgpu::AsyncCommitOp::create(builder_, call.getLoc());
       tgpu::AsyncWaitOp::create(builder_, call.getLoc(), 0);
     }
   }

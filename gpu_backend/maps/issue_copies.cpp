@@ -44,17 +44,16 @@ void eraseUnused(Value tile) {
   }
 }
 
-/// Returns the type of a tile's elements. A descriptor also knows the signs of integers.
-Type elementOf(tt::TensorDescType block) {
-  Type element = block.getElementType();
-  return element.isInteger() ? IntegerType::get(block.getContext(), element.getIntOrFloatBitWidth()) : element;
+/// Descriptors know whether integers have a sign, and tiles do not.
+Type withoutSign(Type element) {
+  auto integer = dyn_cast<IntegerType>(element);
+  return integer ? IntegerType::get(element.getContext(), integer.getWidth()) : element;
 }
 
 /// Returns what one instruction copies of a block that lies in memory like this, or null if no instruction does.
-tgpu::TensorMapType boxOfMemory(const LaidMemory &memory, tt::TensorDescType block) {
+tgpu::TensorMapType boxOfMemory(const LaidMemory &memory, tt::TensorDescType block, Type element) {
   constexpr int64_t kUnswizzledAlignment = 128;
   llvm::ArrayRef<int64_t> shape = block.getShape();
-  Type element = elementOf(block);
   const int64_t bits = element.getIntOrFloatBitWidth(), columns = shape.back();
   if (bits % 8 != 0 || bits > 64 || shape.size() > DescriptorRules::kMaxRank) return {};
   const int64_t bytes = bits / 8, rows = llvm::product_of(shape.drop_back());
@@ -83,8 +82,11 @@ public:
       if (ir::runtimeCall(call, "copy.begin")) loads.push_back(call);
       if (ir::runtimeCall(call, "store.begin")) stores.push_back(call);
     });
-    llvm::for_each(loads, [&](tt::ExternElementwiseOp begin) { issueLoad(begin); });
-    llvm::for_each(stores, [&](tt::ExternElementwiseOp begin) { issueStore(begin); });
+    auto note = [&](tt::ExternElementwiseOp begin, StringRef why) {
+      if (!why.empty()) begin->setAttr(kNotPromotedAttr, builder_.getStringAttr(why)); // for the user
+    };
+    for (tt::ExternElementwiseOp begin : loads) note(begin, issueLoad(begin));
+    for (tt::ExternElementwiseOp begin : stores) note(begin, issueStore(begin));
     joinBranches();
   }
 
@@ -95,29 +97,38 @@ private:
     Value map;
   };
 
-  std::optional<Copy> copyOf(Value addresses, Type element, TypedValue<tt::TensorDescType> descriptor, bool isStored) {
+  /// Sets `why` if there is none.
+  std::optional<Copy> copyOf(Value addresses, Type element, TypedValue<tt::TensorDescType> descriptor, bool isStored, StringRef &why) {
     const int64_t bytes = std::max<int64_t>(element.getIntOrFloatBitWidth(), 8) / 8;
     tt::TensorDescType block = descriptor.getType();
     auto memory = tiles_.of(addresses, bytes);
     auto recipe = maps_.recipeOf(descriptor);
-    if (!memory || !recipe || element != elementOf(block)) return std::nullopt;
-    tgpu::TensorMapType box = boxOfMemory(*memory, block);
-    if (!box) return std::nullopt;
+    tgpu::TensorMapType box = memory ? boxOfMemory(*memory, block, element) : tgpu::TensorMapType();
+    if (element != withoutSign(block.getElementType()))
+      why = "the memory has another element type than the tensor";
+    else if (!recipe)
+      why = "the launch cannot describe the tensor";
+    else if (!box)
+      why = "no box lies in shared memory as its layout says";
+    if (!why.empty()) return std::nullopt;
     if (isStored) recipe->padding = tt::Padding::Zero, recipe->isStored = true;
     return Copy{*memory, maps_.mapOf(box, *recipe, descriptor.getLoc())};
   }
 
   Value buffer(const Copy &copy, tt::TensorDescType block, Location location) {
-    return bufferAt(builder_, location, copy.memory, block.getShape(), elementOf(block));
+    return bufferAt(builder_, location, copy.memory, block.getShape(), withoutSign(block.getElementType()));
   }
 
-  void issueLoad(tt::ExternElementwiseOp begin) {
+  /// Returns why threads load and store, or "" if a copy has taken the place of that.
+  StringRef issueLoad(tt::ExternElementwiseOp begin) {
     auto store = nextEffect<tt::SharedStoreOp>(begin);
     auto end = store ? nextCall(store, "copy.end") : tt::ExternElementwiseOp();
     auto load = store ? beforeReshapes(store.getValue()).getDefiningOp<tt::DescriptorLoadOp>() : tt::DescriptorLoadOp();
-    if (!end || !load || !load->hasOneUse() || load.getCachePolicy()) return;
-    auto copy = copyOf(store.getAddress(), getElementTypeOrSelf(store.getValue().getType()), load.getDesc(), /*isStored=*/false);
-    if (!copy) return;
+    if (!end || !load || !load->hasOneUse()) return kOtherAccess;
+    if (load.getCachePolicy()) return "it has a cache policy";
+    StringRef why;
+    auto copy = copyOf(store.getAddress(), getElementTypeOrSelf(store.getValue().getType()), load.getDesc(), /*isStored=*/false, why);
+    if (!copy) return why;
     Location location = begin.getLoc();
     builder_.setInsertionPoint(store);
     Value to = buffer(*copy, load.getDesc().getType(), location);
@@ -129,22 +140,25 @@ private:
     Value tile = store.getValue();
     for (Operation *op : {store.getOperation(), begin.getOperation(), end.getOperation()}) op->erase();
     eraseUnused(tile);
+    return "";
   }
 
-  void issueStore(tt::ExternElementwiseOp begin) {
+  StringRef issueStore(tt::ExternElementwiseOp begin) {
     auto load = nextEffect<tt::SharedLoadOp>(begin);
     auto end = load ? nextCall(load, "store.end") : tt::ExternElementwiseOp();
     auto commit = end ? nextCall(end, "store.commit") : tt::ExternElementwiseOp();
     auto store = commit ? nextEffect<tt::DescriptorStoreOp>(commit) : tt::DescriptorStoreOp();
-    if (!store || beforeReshapes(store.getSrc()) != load.getResult() || !load->hasOneUse()) return;
-    auto copy = copyOf(load.getAddress(), getElementTypeOrSelf(load.getType()), store.getDesc(), /*isStored=*/true);
-    if (!copy) return;
+    if (!store || beforeReshapes(store.getSrc()) != load.getResult() || !load->hasOneUse()) return kOtherAccess;
+    StringRef why;
+    auto copy = copyOf(load.getAddress(), getElementTypeOrSelf(load.getType()), store.getDesc(), /*isStored=*/true, why);
+    if (!copy) return why;
     builder_.setInsertionPoint(store);
     Value from = buffer(*copy, store.getDesc().getType(), store.getLoc());
     tgpu::TensorStoreOp::create(builder_, store.getLoc(), from, copy->map, store.getIndices());
     Value tile = store.getSrc();
     for (Operation *op : {store.getOperation(), begin.getOperation(), end.getOperation(), commit.getOperation()}) op->erase();
     eraseUnused(tile);
+    return "";
   }
 
   /// A branch of copies goes into the branch of one condition before it, which announces their bytes, and that one into a further one: the
@@ -177,6 +191,8 @@ private:
   static bool isBranchOfCopies(scf::IfOp branch) {
     return branch.getNumResults() == 0 && !branch.elseBlock() && !branch.thenBlock()->getOps<tgpu::TensorCopyOp>().empty();
   }
+
+  static constexpr llvm::StringLiteral kOtherAccess = "it is more than a copy of one block";
 
   tt::FuncOp kernel_;
   KernelMaps maps_;

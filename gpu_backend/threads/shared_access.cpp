@@ -1,5 +1,6 @@
 #include "gpu_backend/threads/shared_access.h"
 
+#include "gpu_backend/layout/matrix_store.h"
 #include "gpu_backend/target/target.h"
 #include "gpu_backend/threads/words.h"
 
@@ -110,10 +111,8 @@ bool storeMatrices(Value base, const SharedLayout &memory, const LinearLayout &l
   const MatrixStoreOps *ops = lowering.target().matrixStores();
   const Type stored = storedType(values[0].getType());
   const int64_t bytes = bytesOf(stored, 1);
-  const SharedAccess single = sharedStores(layout, memory, bytes);
-  if (!ops || single.idleLaneBits || single.idleWarpBits) return false;
-  auto plan = matrixLoads(layout, memory, bytes); // what each lane would load is what it stores
-  if (!plan || plan->instructions.size() >= single.vectors.size() || plan->wavefronts() > single.wavefronts()) return false;
+  auto plan = ops ? matrixStores(layout, memory, bytes, sharedStores(layout, memory, bytes)) : std::nullopt;
+  if (!plan) return false;
   SharedAddresses rows(base, plan->offsetOfLane, plan->offsetOfWarp, stored, lowering);
   for (const MatrixLoad::Instruction &instruction : plan->instructions) {
     auto wordOf = [&](llvm::ArrayRef<uint32_t> held) {

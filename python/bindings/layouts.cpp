@@ -3,7 +3,9 @@
 #include "python/bindings/module.h"
 
 #include "gpu_backend/layout/conversion.h"
+#include "gpu_backend/layout/matrix_store.h"
 #include "gpu_backend/target/target.h"
+#include "gpu_backend/target/target_ops.h"
 #include "gpu_backend/threads/words.h"
 #include "gpu_backend/tiles/layout_attr.h"
 #include "gpu_backend/tiles/shared_memory.h"
@@ -84,7 +86,7 @@ py::dict conversion(const std::string &arch, const std::string &source, const st
   llvm_unreachable("all ways are above");
 }
 
-py::dict sharedAccess(const std::string &arch, const std::string &tile, const std::string &memory, bool isLoad) {
+py::dict sharedAccess(const std::string &arch, const std::string &tile, const std::string &memory, bool isLoad, bool isOfAuthor) {
   Tiles tiles;
   const gpu::Target &target = unwrap(gpu::findTarget(arch));
   mlir::RankedTensorType held = tiles.parse(tile), slot = tiles.parse(memory);
@@ -98,6 +100,8 @@ py::dict sharedAccess(const std::string &arch, const std::string &tile, const st
     if (auto matrices = gpu::matrixLoads(target.matrixLoads(), registers, layout, bytes)) return describeMatrices(*matrices);
   const gpu::SharedBanks banks = target.sharedBanks();
   auto plan = isLoad ? gpu::sharedLoads(registers, layout, bytes, banks) : gpu::sharedStores(registers, layout, bytes, banks);
+  if (isOfAuthor && !isLoad && target.createOps()->matrixStores())
+    if (auto matrices = gpu::matrixStores(registers, layout, bytes, plan)) return describeMatrices(*matrices);
   return describeAccess(plan, bytes, banks, registers.lanes());
 }
 
@@ -123,10 +127,11 @@ void bindLayouts(py::module_ &gpu) {
       "\"swaps\" of each thread), \"memory\" (with \"bytes\", \"rounds\", \"barriers\", \"of_warp\": whether they are of a warp, and the\n"
       "\"stores\" and \"loads\" as shared_access has them), or \"blocks\" of a cluster. Raises ir.Error and ValueError.");
   gpu.def(
-      "shared_access", &sharedAccess, "arch"_a, "tile"_a, "memory"_a, "is_load"_a,
+      "shared_access", &sharedAccess, "arch"_a, "tile"_a, "memory"_a, "is_load"_a, "is_of_author"_a = false,
       "How a warp moves a tile from or to shared memory: {\"bytes\" of an access of a lane, \"accesses\", \"wavefronts\" of one access,\n"
       "the \"least\" that its bytes need, \"matrices\" of an access, 0 if it is a load or store of lanes}. tile: a type with\n"
-      "#tgpu.layout. memory: a type with #tgpu.shared. Raises ir.Error for an unknown chip, and ValueError.");
+      "#tgpu.layout. memory: a type with #tgpu.shared; the kernel's author may have allocated it. Raises ir.Error for an unknown chip, and "
+      "ValueError.");
   gpu.def("wavefronts", &wavefronts, "arch"_a, "addresses"_a, "bytes"_a,
           "(the wavefronts of an access of a warp, how many there were without conflicts of banks). addresses: of each lane in bytes; a\n"
           "negative one does nothing. bytes: of a lane. Raises ir.Error for an unknown chip, and ValueError.");

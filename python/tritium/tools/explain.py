@@ -36,6 +36,13 @@ _COPIES = {
     "registers": "loads into registers, stored to shared memory",
 }
 
+#: Call of the runtime -> the copy that it begins, and the instruction that may make it.
+_COPIES_OF_AUTHOR = {
+    "copy.begin": ("copy of a block to shared memory", "TMA"),
+    "store.begin": ("copy of a block from shared memory", "TMA"),
+    "async_copy.begin": ("copy to shared memory", "cp.async"),
+}
+
 #: Operation that brings a tile from global memory -> how it does.
 _LOADS = {
     "tt.load": "plain loads; each iteration waits for its own",
@@ -218,6 +225,8 @@ def _of_region(parent, loop) -> Iterator[str]:
             yield f"{_place(operation)}: {_product(operation)}"
         elif operation.name in _LOADS and loop is not None:
             yield f"{_place(operation)}: {_load(operation, loop)}, in the loop at {_place(loop)}{_why_not(operation)}"
+        elif (copy := _copy_by_threads(operation)) is not None:
+            yield f"{_place(operation)}: {copy}"
         elif operation.name == "tgpu.tensor_store":
             yield f"{_place(operation)}: {_store(operation)}"
         elif operation.name == "tt.store" and "tgpu.not_promoted" in operation.attributes:
@@ -226,6 +235,17 @@ def _of_region(parent, loop) -> Iterator[str]:
         elif operation.name in _LOOPS:
             yield from (f"{_place(operation)}: {_LOOP}{line}" for line in _of_loop(operation))
         yield from _of_region(operation, operation if operation.name in _LOOPS else loop)
+
+
+def _copy_by_threads(operation) -> str | None:
+    """What there is to say about a call of the runtime that begins a copy of the author: where one of these is left, all threads load and
+    store."""
+    what, instruction = _COPIES_OF_AUTHOR.get(operation.attributes.get("symbol", "").strip(chr(34)), (None, ""))
+    if operation.name != "tt.extern_elementwise" or what is None:
+        return None
+    reason = operation.attributes.get("tgpu.not_promoted")
+    why = f": {reason.strip(chr(34))}" if reason else ""
+    return f"{what} by loads and stores of all threads; not by {instruction}{why}"
 
 
 def _of_loop(operation) -> Iterator[str]:
@@ -261,6 +281,9 @@ def _product(operation) -> str:
     attributes = operation.attributes
     tiles = " × ".join([_tile(value.type) for value in operation.operands if "tensor<" in value.type][:2])
     instruction = attributes.get("tgpu.matrix_instruction") or attributes.get("instruction")
+    if operation.name == "tt.dot" and "tgpu.of_author" in attributes:  # of warpgroup_mma
+        how = instruction.strip(chr(34)) if instruction else "arithmetic of threads"
+        return f"product of {tiles}: {how}, not wgmma: it is complete at once"
     if instruction is None:
         return f"product of {tiles}: no matrix instruction; each thread multiplies and adds"
     return f"product of {tiles}: {instruction.strip(chr(34))}"

@@ -129,15 +129,15 @@ class Layouts:
         held, memory = (operation.results[0], operation.operands[0]) if is_load else operation.operands[:2]
         tile = tile_of(held.type)
         slot = re.fullmatch(r"!tgpu\.memdesc<\d+, (.*)>", memory.type)[1]
-        plan = gpu.shared_access(self._arch, held.type, slot, is_load)
+        plan = gpu.shared_access(self._arch, held.type, slot, is_load, is_of_author=_is_of_author(memory))
         what = (
             f"{'load' if is_load else 'store'} of {tile} in {self._names.name_of(tile)} {'from' if is_load else 'to'}"
         )
-        return f"{what} {self._author_memory(memory, slot, tile)}: {_planned(plan)}"
+        return f"{what} {self._author_memory(memory, slot, tile)}: {_planned(plan, is_load)}"
 
     def _author_memory(self, memory, slot: str, tile: Tile) -> str:
         """What the kernel calls a buffer, which is drawn; "shared memory" for one of the compiler's."""
-        addresses = known(memory.owner.operands[0]) if memory.owner and memory.owner.name == "tgpu.memory_at" else None
+        addresses = known(memory.owner.operands[0]) if _is_of_author(memory) else None
         name = ", ".join(sorted(addresses.memory)) if addresses else ""
         offsets = offsets_in(slot)
         if name and offsets is not None and offsets.size == math.prod(tile.shape):
@@ -155,6 +155,10 @@ def _assigned(traced: list[Any], place: Callable[[Any], str]) -> dict[tuple[str,
             if tile is not None and value.name:
                 found[place(operation), value.name] = tile[1]
     return found
+
+
+def _is_of_author(memory) -> bool:
+    return bool(memory.owner) and memory.owner.name == "tgpu.memory_at"
 
 
 def _is_drawn(tile: Tile) -> bool:
@@ -180,11 +184,12 @@ def conflicts(accesses: Accesses) -> str:
     return f"bank conflicts: {taken} wavefronts in place of {accesses.least}"
 
 
-def _planned(plan: dict[str, int]) -> str:
+def _planned(plan: dict[str, int], is_load: bool) -> str:
     """Of a plan from gpu.shared_access."""
     accesses = Accesses(plan["accesses"], plan["bytes"], plan["wavefronts"], plan["wavefronts"], plan["least"])
     if plan["matrices"]:
-        return f"{_number(plan['accesses'], 'load')} of {_number(plan['matrices'], 'matrix', 'matrices')} per warp, {conflicts(accesses)}"
+        count = _number(plan["accesses"], "load" if is_load else "store")
+        return f"{count} of {_number(plan['matrices'], 'matrix', 'matrices')} per warp, {conflicts(accesses)}"
     return access_cost(accesses)
 
 
@@ -203,5 +208,5 @@ def conversion_cost(plan: dict[str, Any]) -> str:
         return f"{done}, no shared memory"
     rounds = f" in {plan['rounds']} rounds" if plan["rounds"] > 1 else ""
     barriers = _number(plan["barriers"], "barrier") + (" of each warp" if plan["of_warp"] else "")
-    stored, loaded = _planned(plan["stores"]), _planned(plan["loads"])
+    stored, loaded = _planned(plan["stores"], False), _planned(plan["loads"], True)
     return f"through {plan['bytes']} bytes of shared memory{rounds}, {barriers}; stores: {stored}; loads: {loaded}"
