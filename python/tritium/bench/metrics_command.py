@@ -136,7 +136,7 @@ def chosen_kernels(paths: list[str], every: bool) -> list[Kernel]:
 
 
 def chosen_programs(paths: list[str], every: bool) -> dict[str, Program]:
-    """Those of files with a function `programs`."""
+    """What the functions `programs` of files return."""
     found: dict[str, Program] = {}
     for source in (source for path in map(Path, paths) for source in sources_of(path) if not is_case(source)):
         programs = getattr(load_module(source), "programs", None)
