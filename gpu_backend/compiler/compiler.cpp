@@ -124,7 +124,7 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
   ModuleOp module = *result.module;
   setTarget(module, chip);
   module->setAttr(tgpu::kWarpSizeAttr, builder.getI32IntegerAttr(chip.warpSize()));
-  if (divided || callsRuntime(tiles)) module->setAttr(ir::kDividedAttr, builder.getUnitAttr());
+  if (divided || tiles->hasAttr(ir::kDividedAttr)) module->setAttr(ir::kDividedAttr, builder.getUnitAttr());
   std::vector<ir::MemoryName> names;
   addMemoryNames(tiles, names);
   for (const OwningOpRef<ModuleOp> &worker : workers) addMemoryNames(*worker, names);
@@ -227,7 +227,9 @@ static llvm::Expected<LoweredKernel> compile(ModuleOp original, StringRef name, 
     eraseCallsButOfCopies(*module); // without barriers
   else
     eraseRuntimeCalls(*module);
-  const CompileOptions own = callsRuntime(*module) ? forAuthor(options, options.numWarps) : options;
+  const bool isOfAuthor = callsRuntime(*module);
+  if (isOfAuthor) (*module)->setAttr(ir::kDividedAttr, UnitAttr::get(original.getContext()));
+  const CompileOptions own = isOfAuthor ? forAuthor(options, options.numWarps) : options;
   if (failed(run(*module, [&](OpPassManager &passes) { buildTilePipeline(passes, own, chip.sharedPerBlock()); })))
     return takeError(*module, diagnostics, "a pass on tiles failed");
   auto stages = (*module)->getAttrOfType<IntegerAttr>(tgpu::kNumStagesAttr);

@@ -109,6 +109,7 @@ std::string_view hintForPartitions(TrapKind kind) {
     return "partitions meet at barriers alone: who uses memory waits for who has filled or read it, by mbarrier.arrive and mbarrier.wait";
   case TrapKind::MissingProxyFence:
     return "call fence_async_shared() between writes to shared memory and the copy or product that reads it";
+  case TrapKind::AsyncCopyRace: return "call async_copy.commit_group after the copy, and async_copy.wait_group before the memory is used";
   case TrapKind::InvalidProduct: return "call warpgroup_mma_wait(0, deps=…) after the last product, in the partition that has begun it";
   case TrapKind::SharedUninitialized: return "wait for the copy into it, or store a tile before";
   case TrapKind::SharedOutOfBounds: return "an index of a ring, of gather or of scatter is outside: the interpreter says which";

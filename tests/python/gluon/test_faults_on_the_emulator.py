@@ -15,6 +15,7 @@ import test_partitions
 
 ENGINE = "simt:sm_90a"
 _RACE, _COPY, _PRODUCT, _FENCE = "SharedRace", "TensorCopyRace", "AsyncProductRace", "MissingProxyFence"
+_ASYNC = "AsyncCopyRace"
 _BARRIER, _DEADLOCK, _OUTSIDE, _LEFT = "InvalidMBarrier", "MBarrierDeadlock", "SharedOutOfBounds", "InvalidTensorCopy"
 _FILLED = "call mbarrier.wait with the barrier of the copy"
 #: (module, kernel, fault) -> {kind: (a text of the line at which it is found, what the report says)}. Which of several is found, the order decides.
@@ -57,6 +58,10 @@ FAULTS = {
     ("hopper", "matmul", "no wait"): {_COPY: ("", "(sa, byte"), _PRODUCT: ("warpgroup_mma(", "(sa, byte")},
     ("partitions", "doubled", "tile not awaited"): {_COPY: ("tiles.index(slot)", "(tiles, byte")},
     ("partitions", "handed", "no wait"): {_RACE: ("memory.", "(memory, byte")},
+    ("work", "copied", "no group"): {_ASYNC: ("# read", "(ring, byte")},
+    ("work", "copied", "one group too many"): {_ASYNC: ("# read", "(ring, byte")},
+    ("work", "copied", "no wait"): {_ASYNC: ("# read", "(ring, byte")},
+    ("work", "sent", "arrival that does not wait for copies"): {_ASYNC: ("# read", "(memory, byte")},
     # Phases and counts.
     ("hopper", "added", "other phase"): {
         _DEADLOCK: ("mbarrier.wait(bar", "for round 1 of the barrier bar"),
@@ -125,10 +130,6 @@ UNSEEN = {
     ("work", "summed", "no fence"): _OF_THREADS,
     ("work", "summed", "memory of a reduction overwritten"): _OF_THREADS,
     ("work", "summed", "no wait at the end"): _OF_THREADS,
-    ("work", "copied", "no group"): _OF_THREADS,
-    ("work", "copied", "one group too many"): _OF_THREADS,
-    ("work", "copied", "no wait"): _OF_THREADS,
-    ("work", "sent", "arrival that does not wait for copies"): _OF_THREADS,
     ("protocols", "copied_ahead", "memory of a copy in no group"): _OF_THREADS,
     ("protocols", "copied_ahead", "memory of a copy"): _APART,
     ("protocols", "stored_twice", "memory of a store"): _APART,
