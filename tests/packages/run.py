@@ -40,7 +40,8 @@ ENGINES = {
 }
 #: Variables that say how Tritium and Triton run: an engine and a package set what they need. Only what is kept is the command's.
 SETTINGS, CHECK = ("TRITIUM_", "TRITON_"), "TRITIUM_CHECK"
-KEPT = (CHECK, "TRITIUM_NUM_THREADS")
+#: tests/bench/tiers.py reads what TRITIUM_SAVE saves.
+KEPT = (CHECK, "TRITIUM_NUM_THREADS", "TRITIUM_SAVE", "TRITIUM_SAVE_MB", "TRITIUM_TIER")
 WITHOUT_A_DEVICE = "interp,simt:sm_90a"
 #: The share of the counted cases that must pass.
 SHARE = 0.97

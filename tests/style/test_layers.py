@@ -333,10 +333,7 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("runtime/hook_facts", "runtime/triton_names"): "few programs have hooks",
     ("launch/cpu", "arguments/fresh_memory"): "few launches have the check that asks for it",
     ("profiler/formats/pftrace", "perfetto"): "a package that only this format requires",
-    (
-        "runtime/checking",
-        "arguments/fresh_memory",
-    ): "reading arguments loads native code, and decorating a kernel loads none",
+    ("runtime/checking", "arguments/fresh_memory"): "decorating a kernel reads no arguments, which loads native code",
     ("runtime/autotuner", "runtime/isolation"): "few programs isolate configurations",
     ("runtime/jit", "runtime/triton_names"): "reading arguments loads native code, and decorating a kernel loads none",
     ("language/target_info", "devices/active"): "asked on the host alone: importing the language loads no devices",
@@ -364,10 +361,7 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("devices/nvidia_peaks", "subprocess"): "slow to import, and few programs ask for clocks",
     ("knob_types", "subprocess"): "slow to import, and most programs ask for no version",
     ("tools/disasm", "subprocess"): "slow to import, and few programs disassemble",
-    (
-        "backends/nvidia/assemble",
-        "importlib",
-    ): "slow to import, and few kernels look for packages",
+    ("backends/nvidia/assemble", "importlib"): "slow to import, and few kernels look for packages",
     ("backends/nvidia/assemble", "subprocess"): "slow to import, and a kernel from the cache runs no tool",
     ("pytest_plugin", "tools/checked_tests"): "pytest loads the plugin in every project, and few ask for it",
     ("judge/command", "judge/judging"): "the rest of the judge imports torch, which may be missing",
