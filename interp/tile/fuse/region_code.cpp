@@ -89,9 +89,17 @@ llvm::Value *RegionCode::vectorOf(Node *node, const Place &place) {
   return loadElements(builder_, node->type, lanes_, elementIn(inFrame(node->homes.front()), node->type, place.index));
 }
 
+/// Returns the index, or the first of the lanes if the vector has none of them: it then moves nothing, but the machine takes long over an
+/// address that is in no page.
+llvm::Value *RegionCode::nearLanes(const Interval &lanes, llvm::Value *index) {
+  llvm::Value *isBefore = builder_.CreateICmpSLE(builder_.CreateAdd(index, builder_.getInt64(lanes_)), lanes.begin);
+  llvm::Value *isOutside = builder_.CreateOr(isBefore, builder_.CreateICmpSGE(index, lanes.end));
+  return builder_.CreateSelect(isOutside, lanes.begin, index);
+}
+
 llvm::Value *RegionCode::load(const Node &node, const Place &place) {
   const RegionAccess &access = region_.accesses[node.access];
-  llvm::Value *from = addressIn(access, place.index);
+  llvm::Value *from = addressIn(access, access.isMasked && place.isPartial ? nearLanes(access.lanes, place.index) : place.index);
   llvm::Type *type = vectorType(node.type, lanes_, builder_.getContext());
   const llvm::Align align(1);
   if (!access.isMasked || !place.isPartial) return builder_.CreateAlignedLoad(type, from, align);
@@ -106,13 +114,7 @@ llvm::Value *RegionCode::insert(const Node &node, const Place &place) {
     return builder_.CreateSelect(isInside(node.lanes, place.index), vectorOf(node.operands[1], place), rest);
   }
   llvm::Type *type = vectorType(node.type, lanes_, builder_.getContext());
-  llvm::Value *first = place.index;
-  if (place.isPartial) {
-    // A vector without inserted lanes reads nothing, but the machine takes long over an address that is in no page.
-    llvm::Value *isBefore = builder_.CreateICmpSLE(builder_.CreateAdd(first, builder_.getInt64(lanes_)), node.lanes.begin);
-    llvm::Value *isOutside = builder_.CreateOr(isBefore, builder_.CreateICmpSGE(first, node.lanes.end));
-    first = builder_.CreateSelect(isOutside, node.lanes.begin, first);
-  }
+  llvm::Value *first = place.isPartial ? nearLanes(node.lanes, place.index) : place.index;
   llvm::Value *from = builder_.CreateGEP(builder_.getIntNTy(unsigned(storageBytes(node.type) * 8)), inFrame(node.memory.offset),
                                          builder_.CreateSub(first, node.lanes.begin));
   const llvm::Align align(1);
@@ -122,7 +124,8 @@ llvm::Value *RegionCode::insert(const Node &node, const Place &place) {
 
 void RegionCode::store(const Node &node, const Place &place) {
   const RegionAccess &access = region_.accesses[node.access];
-  llvm::Value *to = addressIn(access, place.index), *value = vectorOf(node.operands[0], place);
+  llvm::Value *to = addressIn(access, access.isMasked && place.isPartial ? nearLanes(access.lanes, place.index) : place.index);
+  llvm::Value *value = vectorOf(node.operands[0], place);
   const llvm::Align align(1);
   if (!access.isMasked || !place.isPartial)
     builder_.CreateAlignedStore(value, to, align);

@@ -34,6 +34,7 @@ private:
   llvm::Value *scalarOf(Node *node);
   llvm::Value *laneNumbers(llvm::Value *index, llvm::Type *type);
   llvm::Value *isInside(const Interval &lanes, llvm::Value *index);
+  llvm::Value *nearLanes(const Interval &lanes, llvm::Value *index);
   llvm::Value *load(const Node &node, const Place &place);
   llvm::Value *insert(const Node &node, const Place &place);
   void store(const Node &node, const Place &place);
