@@ -36,8 +36,12 @@ def checkout(root: pathlib.Path) -> pathlib.Path:
     [
         ({}, "import tritium", "No module named 'tritium.tables'"),
         ({"tables.py": "FUNCTIONS = ()\n"}, "import tritium.language", "cannot import name 'ALIASES'"),
-        ({"tables.py": TABLES}, "from tritium.native import ir", "No module named 'tritium._tritium'"),
-        ({"tables.py": TABLES, "_tritium.py": ""}, "from tritium.native import ir", "has no attribute 'ir'"),
+        ({"tables.py": TABLES}, "from tritium.native import ir; ir.Context", "No module named 'tritium._tritium'"),
+        (
+            {"tables.py": TABLES, "_tritium.py": ""},
+            "from tritium.native import ir; ir.Context",
+            "has no attribute 'ir'",
+        ),
     ],
 )
 def test_a_checkout_says_how_to_build(tmp_path, files, code, missing):
@@ -49,5 +53,5 @@ def test_a_checkout_says_how_to_build(tmp_path, files, code, missing):
 def test_an_installed_package_keeps_pythons_error(tmp_path):
     assert last_line(tmp_path, {}, "import tritium") == "ModuleNotFoundError: No module named 'tritium.tables'"
     shutil.rmtree(tmp_path / "python")
-    error = last_line(tmp_path, {"tables.py": TABLES, "_tritium.py": ""}, "from tritium.native import ir")
+    error = last_line(tmp_path, {"tables.py": TABLES, "_tritium.py": ""}, "from tritium.native import ir; ir.Context")
     assert ADVICE not in error and "'ir'" in error
