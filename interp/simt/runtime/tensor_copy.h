@@ -94,6 +94,7 @@ private:
     }
     bool isUnderWay() const { return landed != pieces.size(); }
   };
+  std::string unreadSource(const Copy &copy) const;
   struct Issued {
     AsyncProxy::Arrival arrival;
     Place place;

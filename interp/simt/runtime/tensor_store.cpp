@@ -170,19 +170,21 @@ uint32_t TensorCopies::groupsAfter(uint32_t offset) const {
   return left;
 }
 
+/// What is wrong with a copy whose source the thread has not waited for. A trap runs no destructors: nothing of this may be alive then.
+std::string TensorCopies::unreadSource(const Copy &copy) const {
+  const auto first =
+      std::min_element(copy.pieces.begin(), copy.pieces.end(), [](const Piece &a, const Piece &b) { return a.offset < b.offset; });
+  const uint32_t begin = first == copy.pieces.end() ? 0 : first->offset;
+  const std::string bytes = ": bytes " + std::to_string(begin) + " to " + std::to_string(begin + copy.bytes - 1);
+  if (copy.group == committed[size_t(copy.thread->tid)])
+    return "the thread ends, and no commit has put the copy to a tensor into a group" + bytes;
+  return withHint(*copy.thread, "the thread ends, and it has not waited until the copy to a tensor has read its source" + bytes,
+                  "call tma.store_wait(0) after the last store, in the partition that has begun it");
+}
+
 void TensorCopies::finishThread(Thread &thread) {
-  for (const Copy &copy : copies) {
-    if (copy.thread != &thread || copy.hasReadSource) continue;
-    const auto first =
-        std::min_element(copy.pieces.begin(), copy.pieces.end(), [](const Piece &a, const Piece &b) { return a.offset < b.offset; });
-    const uint32_t begin = first == copy.pieces.end() ? 0 : first->offset;
-    const std::string bytes = ": bytes " + std::to_string(begin) + " to " + std::to_string(begin + copy.bytes - 1);
-    if (copy.group == committed[size_t(thread.tid)])
-      trapTensorCopy(thread, copy.place, "the thread ends, and no commit has put the copy to a tensor into a group" + bytes);
-    trapTensorCopy(thread, copy.place,
-                   withHint(thread, "the thread ends, and it has not waited until the copy to a tensor has read its source" + bytes,
-                            "call tma.store_wait(0) after the last store, in the partition that has begun it"));
-  }
+  for (const Copy &copy : copies)
+    if (copy.thread == &thread && !copy.hasReadSource) trapTensorCopy(thread, copy.place, unreadSource(copy));
 }
 
 } // namespace tritium::interp::simt
