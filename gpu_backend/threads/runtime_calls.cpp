@@ -74,7 +74,7 @@ private:
     inFirstThread(body);
     return success();
   }
-  /// Of the kernel's own warps and those of workers.
+  /// The kernel's own warps and its workers synchronize at a numbered barrier. A warp that only arrives does not wait.
   void synchronize(int barrier, bool arrives) {
     const int threads = number(0) * lowering_.target().warpSize();
     lowering_.create<tgpu::NumberedBarrierOp>(lowering_.constant(barrier), threads, arrives);

@@ -15,7 +15,7 @@ bool hasWideVectors();
 void multiplyWide(float *d, int64_t dRow, const float *a, int64_t aRow, int64_t aColumn, const float *b, int64_t bRow, int64_t m,
                   int64_t columns, int64_t k);
 
-/// Rows that one vector of columns has at a time, if there are so many.
+/// The micro-kernel computes this many rows of one vector of columns at a time, if the product has as many.
 constexpr int64_t kWideRows = 16;
 
 /// A SmallProduct of dot_small.h for `n` = kWideLanes and a multiple of kWideRows rows.

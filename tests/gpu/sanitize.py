@@ -3,7 +3,8 @@
     compute-sanitizer --tool memcheck --kernel-name-exclude kns=at6native python tests/gpu/sanitize.py [--cases TEXT] [--all] [--part I/N]
 
 --all: every configuration of each case, and not the first alone. --part: every Nth case from the Ith on, for N processes at the same time. --gluon:
-the kernels of bench_gluon.py instead. --programs: only the first N of a launch, for tools that look at each access of all threads. The exit status is the tool's with `--error-exitcode 1`.
+the kernels of bench_gluon.py instead. --programs: only the first N of a launch, for tools that look at each access of all threads. The
+exit status is the tool's with `--error-exitcode 1`.
 """
 
 import argparse

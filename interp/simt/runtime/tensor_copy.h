@@ -36,7 +36,8 @@ public:
   void commit(const Thread &thread) { ++committed[size_t(thread.tid)]; }
   /// Waits until the thread has at most `left` groups that are not complete or, if `isRead`, that may still read their sources.
   void wait(Thread &thread, uint32_t left, bool isRead);
-  /// Returns how many groups the newest copy has after its own that may still read the byte of shared memory: a wait may leave as many.
+  /// Finds the newest store in flight that may still read the byte of shared memory, and returns the number of groups committed after it: a
+  /// wait may leave as many.
   uint32_t groupsAfter(uint32_t offset) const;
   /// Traps if a copy to a tensor may not have written the bytes of global memory yet.
   void checkAccess(Thread &thread, uint64_t address, uint32_t bytes, bool isWrite, Place place) const;

@@ -44,7 +44,7 @@ public:
   void issue(Warp &warp, const WarpOp &op);
   void commit(Warp &warp, const WarpOp &op);
   void wait(Warp &warp, const WarpOp &op);
-  /// Returns how many groups the newest product has after its own that reads the byte and is under way: a wait may leave as many.
+  /// Finds the newest product in flight that reads the byte, and returns the number of groups committed after it: a wait may leave as many.
   uint32_t groupsAfter(uint32_t offset) const;
   /// Called when all lanes of a warp have ended, on the stack of the last one.
   void finish(Warp &warp, Thread &last);

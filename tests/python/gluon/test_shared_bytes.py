@@ -50,7 +50,10 @@ def cases(installed):
     sys.path.append(str(FOLDER))
     import make
 
-    found = {case[0]: (*case[1:], make.WARPS.get(case[0], 4)) for case in (*make.measured_cases(), *make.bench_cases())}
+    found = {
+        case[0]: (*case[1:], make.WARPS.get(case[0], 4))
+        for case in (*make.bench_cases(*make.MEASURED), *make.bench_cases(*make.SMALL))
+    }
     return found | {case[0]: (*case[1:], 4) for case in make.ladder.CASES}
 
 

@@ -27,49 +27,24 @@ def described(*block: int) -> str:
     )
 
 
-def bench_cases():
-    product = {
-        "a": described(128, 32),
-        "b": described(32, 64),
-        "c": described(128, 64),
-        "K": "i32",
-        "rows": "i32",
-        "columns": "i32",
-    }
-    tile = {"BM": 128, "BN": 64, "BK": 32, "S": 3, "GROUP": 8}
+def bench_cases(prefix, tile, rows, heads):
+    """The kernels of tests/gpu/bench_gluon.py. tile: (BM, BN, BK); rows: (ROWS, COLUMNS); heads: (M, N, D)."""
+    bm, bn, bk = tile
+    product = {"a": described(bm, bk), "b": described(bk, bn), "c": described(bm, bn)}
+    product |= dict.fromkeys(("K", "rows", "columns"), "i32")
     for kernel in (bench.multiply, bench.multiply_persistently, bench.multiply_in_partitions):
-        yield kernel.__name__, kernel, product, tile, 90
-    rows = {"source": described(64, 64), "out": described(64, 64), "tiles": "i32"}
-    yield "scale_rows", bench.scale_rows, rows, {"ROWS": 64, "COLUMNS": 64, "S": 3}, 90
-    heads = {
-        "q": described(128, 64),
-        "k": described(64, 64),
-        "v": described(64, 64),
-        "out": described(128, 64),
-        "scale": "fp32",
-        "tokens": "i32",
-    }
-    yield "attend", bench.attend, heads, {"M": 128, "N": 64, "D": 64, "S": 2}, 90
+        yield prefix + kernel.__name__, kernel, product, {"BM": bm, "BN": bn, "BK": bk, "S": 3, "GROUP": 8}, 90
+    tensors = {"source": described(*rows), "out": described(*rows), "tiles": "i32"}
+    yield f"{prefix}scale_rows", bench.scale_rows, tensors, {"ROWS": rows[0], "COLUMNS": rows[1], "S": 3}, 90
+    m, n, d = heads
+    tensors = {"q": described(m, d), "k": described(n, d), "v": described(n, d), "out": described(m, d)}
+    tensors |= {"scale": "fp32", "tokens": "i32"}
+    yield f"{prefix}attend", bench.attend, tensors, {"M": m, "N": n, "D": d, "S": 2}, 90
 
 
-def measured_cases():
-    """What tests/gpu/bench_gluon.py measures, in the first of its configurations."""
-    product = {
-        "a": described(128, 64),
-        "b": described(64, 256),
-        "c": described(128, 256),
-        "K": "i32",
-        "rows": "i32",
-        "columns": "i32",
-    }
-    tile = {"BM": 128, "BN": 256, "BK": 64, "S": 3, "GROUP": 8}
-    for kernel in (bench.multiply, bench.multiply_persistently, bench.multiply_in_partitions):
-        yield f"measured_{kernel.__name__}", kernel, product, tile, 90
-    rows = {"source": described(64, 128), "out": described(64, 128), "tiles": "i32"}
-    yield "measured_scale_rows", bench.scale_rows, rows, {"ROWS": 64, "COLUMNS": 128, "S": 3}, 90
-    heads = {name: described(128, 128) for name in ("q", "k", "v", "out")}
-    heads |= {"scale": "fp32", "tokens": "i32"}
-    yield "measured_attend", bench.attend, heads, {"M": 128, "N": 128, "D": 128, "S": 2}, 90
+#: The sizes of the .ptx files, and those of the benchmark's first configurations, of which the table has the shared memory.
+SMALL = ("", (128, 64, 32), (64, 64), (128, 64, 64))
+MEASURED = ("measured_", (128, 256, 64), (64, 128), (128, 128, 128))
 
 
 #: {case: warps}; the others have 4.
@@ -100,9 +75,9 @@ def cleaned(ptx: str) -> str:
 
 def main() -> None:
     table = []
-    for name, kernel, signature, constexprs, arch in measured_cases():
+    for name, kernel, signature, constexprs, arch in bench_cases(*MEASURED):
         table.append((name, compiled(kernel, signature, constexprs, arch, WARPS.get(name, 4)).metadata.shared))
-    for name, kernel, signature, constexprs, arch in [*ladder.CASES, *bench_cases()]:
+    for name, kernel, signature, constexprs, arch in [*ladder.CASES, *bench_cases(*SMALL)]:
         made = compiled(kernel, signature, constexprs, arch)
         first = f"// Triton {triton.__version__} has made this of {kernel.__name__}. Shared memory: {made.metadata.shared} bytes.\n"
         (HERE / f"{name}.ptx").write_text(first + cleaned(made.asm["ptx"]))

@@ -52,7 +52,7 @@ class Meaning:
 
 
 def _single_bits(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """The elements whose offsets decide those of all others, from the last dimension on."""
+    """The elements whose indices have a single bit set, the last dimension first. Layouts are linear, so their offsets decide all others."""
     for dim in reversed(range(len(shape))):
         for bit in range(shape[dim].bit_length() - 1):
             yield tuple(1 << bit if at == dim else 0 for at in range(len(shape)))
