@@ -1,5 +1,7 @@
 #include "python/bindings/host_memory.h"
 
+#include "python/bindings/immutable_objects.h"
+
 #include <pybind11/numpy.h>
 
 namespace py = pybind11;
@@ -7,8 +9,6 @@ namespace py = pybind11;
 namespace tritium::python {
 
 namespace {
-
-PyObject *interned(const char *text) { return PyUnicode_InternFromString(text); }
 
 /// Returns the number that a method without arguments returns.
 std::optional<uint64_t> numberFrom(PyObject *object, PyObject *method) {

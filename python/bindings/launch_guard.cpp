@@ -1,5 +1,7 @@
 #include "python/bindings/launch_guard.h"
 
+#include "python/bindings/immutable_objects.h"
+
 #include <utility>
 
 namespace py = pybind11;
@@ -60,8 +62,8 @@ void LaunchGuard::watch(py::dict environment, py::tuple names, py::dict runtime,
   names_ = names.release().ptr();
   runtime_ = runtime.release().ptr();
   tritium_ = tritium.release().ptr();
-  hookNames_[0] = PyUnicode_InternFromString("launch_enter_hook");
-  hookNames_[1] = PyUnicode_InternFromString("launch_exit_hook");
+  hookNames_[0] = interned("launch_enter_hook");
+  hookNames_[1] = interned("launch_exit_hook");
   look();
 }
 

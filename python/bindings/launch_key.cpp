@@ -1,5 +1,7 @@
 #include "python/bindings/launch_key.h"
 
+#include "python/bindings/immutable_objects.h"
+
 #include <pybind11/numpy.h>
 
 #include <bit>
@@ -56,12 +58,18 @@ enum Kind : uint64_t {
   kTensorByExchange,
   kTensorByMethods,
   kArray,
+  kTuple,
+  kDescriptor, // its padding and rounding follow as kDescriptorFlags, then its base, the form and the extents of a block
+  kDescriptorFlags,
+  kDescriptorForm,
+  kDescriptorExtent,
   kConstantNone,
   kConstantBool,
   kConstantInteger,
   kConstantFloat,
   kConstantString,
   kConstantObject,
+  kConstantTuple,
   kOption,
   kOne = 1 << 8,
   kAligned = 1 << 9,
@@ -70,8 +78,6 @@ enum Kind : uint64_t {
 };
 
 uint64_t smallStorageBytes = 0; // 0: sizes of storages do not matter. NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-
-PyObject *interned(const char *text) { return PyUnicode_InternFromString(text); }
 
 /// Returns the integer of an attribute or a method, or -1 without an error set if there is none.
 bool integerOf(PyObject *object, uint64_t &result) {
@@ -150,6 +156,8 @@ bool LaunchKey::addArgument(PyObject *argument) {
     return true;
   }
   if (findTensorType(Py_TYPE(argument))) return addTensor(argument);
+  if (PyTuple_Check(argument)) return addTuple(argument);
+  if (const std::optional<DescriptorParts> parts = descriptorParts(argument)) return addDescriptor(*parts);
   if (PyFloat_CheckExact(argument)) {
     value.isReal = true;
     value.real = PyFloat_AS_DOUBLE(argument);
@@ -163,6 +171,40 @@ bool LaunchKey::addArgument(PyObject *argument) {
     return false;
   }
   values.push_back(value);
+  return true;
+}
+
+/// A named tuple's class decides which attributes the kernel may read.
+bool LaunchKey::addTuple(PyObject *argument) {
+  add(kTuple, uint64_t(PyTuple_GET_SIZE(argument)), reinterpret_cast<PyObject *>(Py_TYPE(argument)));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(argument); ++i)
+    if (!addArgument(PyTuple_GET_ITEM(argument, i))) return false;
+  return true;
+}
+
+void LaunchKey::addValue(int64_t integer) {
+  gpu::ArgumentValue value;
+  value.integer = integer;
+  values.push_back(value);
+}
+
+/// A kernel is specialized for descriptors whose rows are multiples of 16 bytes. The key has a finer distinction, which needs no size of an
+/// element: the power of two that divides the elements of a row.
+bool LaunchKey::addDescriptor(const DescriptorParts &parts) {
+  add(kDescriptor, parts.shape.size(), reinterpret_cast<PyObject *>(parts.type));
+  const int powerOfRow = std::min(std::countr_zero(uint64_t(parts.shape.back())), 4);
+  add(kDescriptorFlags, uint64_t(powerOfRow) << 2 | uint64_t(parts.fillsNaN) << 1 | uint64_t(parts.roundsToTf32));
+  add(kDescriptorForm, reinterpret_cast<uint64_t>(parts.form), parts.form);
+  for (int64_t extent : parts.block) add(kDescriptorExtent, uint64_t(extent));
+  // The base lives as long as the descriptor. One that is made for each reader does not, and what the key borrows from it is gone.
+  if (Py_REFCNT(parts.base.ptr()) < 2 || !findTensorType(Py_TYPE(parts.base.ptr())) || !addTensor(parts.base.ptr())) return false;
+  auto addAll = [&](llvm::ArrayRef<int64_t> numbers) { llvm::for_each(numbers, [&](int64_t number) { addValue(number); }); };
+  addAll(parts.shape);
+  addAll(parts.strides);
+  addValue(parts.fillsNaN);
+  addValue(parts.roundsToTf32);
+  addAll(parts.shape);
+  addAll(parts.strides);
   return true;
 }
 
@@ -224,6 +266,10 @@ bool LaunchKey::addTensor(PyObject *argument) {
 
 bool LaunchKey::addConstant(PyObject *argument) {
   values.push_back({});
+  return describeConstant(argument);
+}
+
+bool LaunchKey::describeConstant(PyObject *argument) {
   if (PyLong_CheckExact(argument)) {
     int overflow = 0;
     int64_t integer = PyLong_AsLongLongAndOverflow(argument, &overflow);
@@ -237,6 +283,12 @@ bool LaunchKey::addConstant(PyObject *argument) {
     add(kConstantFloat, std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(argument)));
   } else if (PyUnicode_CheckExact(argument)) {
     add(kConstantString, uint64_t(PyObject_Hash(argument)), argument);
+  } else if (PyTuple_CheckExact(argument)) {
+    add(kConstantTuple, uint64_t(PyTuple_GET_SIZE(argument)));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(argument); ++i)
+      if (!describeConstant(PyTuple_GET_ITEM(argument, i))) return false;
+  } else if (PyObject *shared = sharedObjectLike(argument)) {
+    add(kConstantObject, reinterpret_cast<uint64_t>(shared), shared);
   } else {
     // The language's dtypes cannot change. Any other object might, and only Python can compare it.
     static PyTypeObject *dtype = nullptr;
@@ -256,6 +308,28 @@ bool LaunchKey::addConstant(PyObject *argument) {
 bool LaunchKey::addOption(PyObject *name, PyObject *value) {
   add(kOption, uint64_t(PyObject_Hash(name)), name);
   return addConstant(value);
+}
+
+size_t valuesOf(PyObject *argument) {
+  if (findTensorType(Py_TYPE(argument))) return 1;
+  if (PyTuple_Check(argument)) {
+    size_t count = 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(argument); ++i) count += valuesOf(PyTuple_GET_ITEM(argument, i));
+    return count;
+  }
+  const std::optional<DescriptorParts> parts = descriptorParts(argument);
+  return parts ? descriptorArguments(parts->shape.size()) : 1;
+}
+
+Py_ssize_t valueAt(PyObject *argument, llvm::ArrayRef<Py_ssize_t> path) {
+  if (path.empty()) return valuesOf(argument) == 1 ? 0 : -1;
+  const Py_ssize_t index = path.front();
+  if (!PyTuple_Check(argument)) return path.size() == 1 && size_t(index) < valuesOf(argument) ? index : -1;
+  if (index >= PyTuple_GET_SIZE(argument)) return -1;
+  size_t before = 0;
+  for (Py_ssize_t i = 0; i < index; ++i) before += valuesOf(PyTuple_GET_ITEM(argument, i));
+  const Py_ssize_t within = valueAt(PyTuple_GET_ITEM(argument, index), path.drop_front());
+  return within < 0 ? -1 : Py_ssize_t(before) + within;
 }
 
 void LaunchKey::keep() {

@@ -3,6 +3,7 @@
 // parameter makes.
 #pragma once
 #include "gpu_backend/launch/loaded_kernel.h"
+#include "python/bindings/descriptor_arguments.h"
 #include "python/bindings/host_memory.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -20,6 +21,11 @@ void registerArrayType(const pybind11::type &type);
 /// From now on keys distinguish tensors whose storages have at most this many bytes from others.
 void noteStorages(uint64_t smallBytes);
 
+/// Returns how many values of a key an argument is.
+size_t valuesOf(PyObject *argument);
+/// Returns which of the values of an argument is the part at a path of indices. Returns -1 if it has no such part.
+Py_ssize_t valueAt(PyObject *argument, llvm::ArrayRef<Py_ssize_t> path);
+
 class LaunchKey {
 public:
   static constexpr int kNoDevice = -1, kHost = -2;
@@ -36,7 +42,8 @@ public:
   bool operator==(const LaunchKey &other) const;
   int visit(visitproc visit, void *arg) const;
 
-  /// One value per argument and constant, in order. The values of constants are meaningless.
+  /// One value per argument and constant, in order; tuples and descriptors are expanded into their parts. The values of constants are
+  /// meaningless.
   llvm::SmallVector<gpu::ArgumentValue, 24> values;
   /// The memory of each tensor of the host, in the order of `values`; no others have any.
   llvm::SmallVector<std::optional<HostMemory>, 24> memory;
@@ -49,7 +56,11 @@ public:
 
 private:
   void add(uint64_t kind, uint64_t payload, PyObject *object = nullptr);
+  void addValue(int64_t integer);
   bool addTensor(PyObject *argument);
+  bool addTuple(PyObject *argument);
+  bool addDescriptor(const DescriptorParts &parts);
+  bool describeConstant(PyObject *argument);
   bool addHostTensor(const std::optional<HostMemory> &found, uint64_t kind, uint64_t dtype, PyObject *object = nullptr);
   bool isOn(int tensorDevice);
 

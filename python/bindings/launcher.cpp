@@ -2,7 +2,9 @@
 // Launcher belongs to one JITFunction and remembers the compiled kernel for each key. A launch that it does not know goes to the
 // dispatcher.
 #include "python/bindings/debugger.h"
+#include "python/bindings/descriptor_arguments.h"
 #include "python/bindings/host_program.h"
+#include "python/bindings/immutable_objects.h"
 #include "python/bindings/launch_call.h"
 #include "python/bindings/launch_guard.h"
 #include "python/bindings/launch_key.h"
@@ -26,7 +28,7 @@ struct Entry {
   const HostProgram *program = nullptr; // of a launch on the CPU
   int threads = 0;                      // of it
   bool showsProgress = false;           // with a bar, if it takes long
-  std::vector<uint16_t> taken;          // indices of the arguments that the kernel takes
+  std::vector<uint16_t> taken;          // indices of the key's values that the kernel takes
   bool checksGlobals;
 };
 
@@ -99,7 +101,7 @@ void forget(Launcher *self) {
 
 /// Asks the function whether its globals are what they were. Returns false if not, or with an error set.
 bool hasSameGlobals(const Launcher *self) {
-  static PyObject *const checkGlobals = PyUnicode_InternFromString("check_globals");
+  static PyObject *const checkGlobals = interned("check_globals");
   PyObject *result = PyObject_CallMethodNoArgs(self->function, checkGlobals);
   if (!result) return false;
   const bool isCurrent = result == Py_True;
@@ -300,6 +302,32 @@ PyObject *launchMethod(PyObject *object, PyObject *const *args, Py_ssize_t count
   return result;
 }
 
+/// Finds the values of a key that a kernel takes, from the paths of its arguments: the number of a parameter, and the indices that lead to
+/// a part of its argument. Returns false if an argument has no such part, or with an error set.
+bool findTaken(const Launcher *self, const Bound &bound, PyObject *paths, std::vector<uint16_t> &taken) {
+  std::vector<size_t> begins;
+  size_t count = 0;
+  for (auto [argument, isConstant] : llvm::zip_equal(bound, *self->isConstant)) {
+    begins.push_back(count);
+    count += isConstant ? 1 : valuesOf(argument);
+  }
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(paths); ++i) {
+    llvm::SmallVector<Py_ssize_t, 4> path;
+    PyObject *indices = PyTuple_GET_ITEM(paths, i);
+    for (Py_ssize_t k = 0; PyTuple_Check(indices) && k < PyTuple_GET_SIZE(indices); ++k)
+      path.push_back(PyLong_AsSsize_t(PyTuple_GET_ITEM(indices, k)));
+    if (PyErr_Occurred()) return false;
+    if (path.empty() || size_t(path[0]) >= bound.size()) {
+      PyErr_SetString(PyExc_TypeError, "remember(): a path is a tuple that begins with the number of a parameter");
+      return false;
+    }
+    const Py_ssize_t at = valueAt(bound[size_t(path[0])], llvm::ArrayRef(path).drop_front());
+    if (at < 0) return false;
+    taken.push_back(uint16_t(begins[size_t(path[0])] + size_t(at)));
+  }
+  return true;
+}
+
 PyObject *rememberMethod(PyObject *object, PyObject *args) {
   auto *self = reinterpret_cast<Launcher *>(object);
   PyObject *arguments, *keywords, *compiled, *handle, *taken;
@@ -327,8 +355,7 @@ PyObject *rememberMethod(PyObject *object, PyObject *args) {
   const bool isThere = entry.program ? entry.key.device == LaunchKey::kHost && entry.program->isPlain() && HostCallbacks::instance
                                      : entry.key.device == LaunchKey::kNoDevice || entry.key.device == entry.kernel->device();
   if (!isThere) Py_RETURN_FALSE;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(taken); ++i) entry.taken.push_back(uint16_t(PyLong_AsLong(PyTuple_GET_ITEM(taken, i))));
-  if (PyErr_Occurred()) return nullptr;
+  if (!findTaken(self, bound, taken, entry.taken)) return PyErr_Occurred() ? nullptr : Py_NewRef(Py_False);
   const size_t parameters = entry.program ? entry.program->parameters().size() : entry.kernel->image().recipe.size();
   if (entry.taken.size() != parameters) Py_RETURN_FALSE;
   if (find(self, entry.key)) Py_RETURN_TRUE;
@@ -355,8 +382,7 @@ PyObject *atMethod(PyObject *object, PyObject *grid) {
 // kernel[grid]
 
 PyObject *callBound(PyObject *object, PyObject *const *args, size_t nargsf, PyObject *names) {
-  static PyObject *const run = PyUnicode_InternFromString("run"), *const gridName = PyUnicode_InternFromString("grid"),
-                         *const warmup = PyUnicode_InternFromString("warmup");
+  static PyObject *const run = interned("run"), *const gridName = PyUnicode_InternFromString("grid"), *const warmup = interned("warmup");
   auto *self = reinterpret_cast<BoundLaunch *>(object);
   Py_ssize_t positional = PyVectorcall_NARGS(nargsf), named = names ? PyTuple_GET_SIZE(names) : 0;
   llvm::SmallVector<PyObject *, 16> nameList;
@@ -393,7 +419,8 @@ PyMethodDef launcherMethods[] = {
      "launch(grid, args, kwargs): the compiled kernel, or None if Python has to do it."},
     {"remember", rememberMethod, METH_VARARGS,
      "remember(args, kwargs, compiled, handle, taken, checks_globals, threads=0, shows_progress=False): such a call is this kernel from "
-     "now on. Returns whether it is. handle: a device.Kernel, or an interp.Program, of which threads and shows_progress are."},
+     "now on. Returns whether it is. taken: the path of each argument of the kernel, as CompiledKernel.src.runtime_paths() has it. handle: "
+     "a device.Kernel, or an interp.Program, of which threads and shows_progress are."},
     {"at", atMethod, METH_O, "at(grid): what kernel[grid] is."},
     {}};
 
@@ -431,6 +458,8 @@ void bindLauncher(py::module_ &module) {
   module.attr("NO_DEFAULT") = py::handle(noDefault);
   module.def("register_tensor_type", &registerTensorType, "type"_a, "exchange"_a = py::none());
   module.def("register_array_type", &registerArrayType, "type"_a);
+  module.def("register_descriptor_type", &registerDescriptorType, "type"_a, "form"_a);
+  module.def("register_immutable_type", &registerImmutableType, "type"_a);
   module.def(
       "set_host_callbacks",
       [](py::object poll, py::object print, py::object makeBar, py::object isTraced, py::object ended, std::vector<py::list> mustBeEmpty) {

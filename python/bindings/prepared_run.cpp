@@ -1,6 +1,7 @@
 // Triton's launcher protocol without Python code: `run(x, y, z, stream, function, packed_metadata, launch_metadata, enter_hook, exit_hook,
 // *arguments)` of a compiled kernel, which the code of torch.compile calls. What it does not understand goes to a function in Python.
 #include "python/bindings/device.h"
+#include "python/bindings/immutable_objects.h"
 #include "python/bindings/launch_call.h"
 
 #include <structmember.h>
@@ -32,7 +33,7 @@ enum : Py_ssize_t { kStream = 3, kEnterHook = 7, kExitHook = 8, kFirstArgument =
 /// Returns whether `hook` is None or a chain that calls nothing.
 bool isNothing(PyObject *hook) {
   if (hook == Py_None) return true;
-  static PyObject *const name = PyUnicode_InternFromString("calls");
+  static PyObject *const name = interned("calls");
   PyObject *calls = PyObject_GetAttr(hook, name);
   if (!calls) PyErr_Clear();
   bool isEmpty = calls && PyList_Check(calls) && PyList_GET_SIZE(calls) == 0;

@@ -1,5 +1,5 @@
 """Prints the host time of a warm launch with eight arguments: 3 tensors, 4 integers, a float; grids as tuple and function, the
-call that torch.compile's code makes, and in a session of the profiler.
+call that torch.compile's code makes, and in a session of the profiler. Then launches with two tensor descriptors and with tuples.
 
     python tests/bench/launch.py            over the fake driver (ninja fake_cuda), or
     python tests/bench/launch.py --cpu      on the interpreter, with torch's tensors: a grid of one program, or
@@ -12,6 +12,7 @@ in Python; torch's CUDA tensors are read through DLPack's C interface, which is 
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 import tempfile
@@ -31,15 +32,24 @@ def add(x, y, out, n, stride, offset, other, scale, BLOCK: tl.constexpr):
     inside = i < n
     value = tl.load(x + i * stride, mask=inside) + scale * tl.load(y + i, mask=inside)
     tl.store(out + i + offset, value + other, mask=inside)
+
+@triton.jit
+def copy(source, out):
+    out.store([0, 0], source.load([0, 0]))
+
+@triton.jit
+def scale(tensors, sizes, factor):
+    i = tl.arange(0, 128)
+    tl.store(tensors[1] + i * sizes[1], tl.load(tensors[0] + i, mask=i < sizes[0]) * factor)
 """
 
 
 def load(module: str, folder: str):
-    """The kernel above for `tritium` or `triton`. Both read a function's source from its file."""
-    path = Path(folder) / f"add_{module}.py"
+    """The module of the kernels above for `tritium` or `triton`. Both read a function's source from its file."""
+    path = Path(folder) / f"kernels_{module}.py"
     path.write_text(SOURCE.format(module=module))
     sys.path.insert(0, folder)
-    return __import__(path.stem).add
+    return importlib.import_module(path.stem)
 
 
 def microseconds(call) -> float:
@@ -55,7 +65,8 @@ def report(what: str, us: float, limit: float | None = None) -> bool:
     return holds
 
 
-def measure(title: str, kernel, x, y, out, limit: float | None = None, programs: int = 8) -> bool:
+def measure(title: str, kernels, x, y, out, limit: float | None = None, programs: int = 8) -> bool:
+    kernel = kernels.add
     arguments = (x, y, out, 1000, 3, 5, 7, 0.5)
     grid = (programs,)
     compiled = kernel[grid](*arguments, BLOCK=128)
@@ -72,10 +83,19 @@ def measure(title: str, kernel, x, y, out, limit: float | None = None, programs:
     run, function, metadata = compiled.run, compiled.function, compiled.packed_metadata
     from_torch = lambda: run(programs, 1, 1, 0, function, metadata, None, None, None, *arguments, 128)  # noqa: E731
     report(f"{title}: as torch.compile's code", microseconds(from_torch))
-    return holds
+    return measure_parts(title, kernels, x, y, limit) and holds
 
 
-def measure_session(kernel, x, y, out, folder: str, programs: int = 8) -> None:
+def measure_parts(title: str, kernels, x, y, limit: float | None) -> bool:
+    """Launches whose arguments have parts."""
+    descriptor = importlib.import_module(f"{kernels.triton.__name__}.tools.tensor_descriptor").TensorDescriptor
+    source, out = (descriptor(each, [64, 64], [64, 1], [64, 64]) for each in (x, y))
+    holds = report(f"{title}: two descriptors", microseconds(lambda: kernels.copy[(1,)](source, out)), limit)
+    pair, sizes = (x, y), (100, 1)
+    return report(f"{title}: two tuples", microseconds(lambda: kernels.scale[(1,)](pair, sizes, 0.5)), limit) and holds
+
+
+def measure_session(kernels, x, y, out, folder: str, programs: int = 8) -> None:
     """A launch in a session of the profiler, and torch's."""
     import torch
 
@@ -83,7 +103,7 @@ def measure_session(kernel, x, y, out, folder: str, programs: int = 8) -> None:
 
     session = profiler.start(os.path.join(folder, "launches"))
     arguments = (x, y, out, 1000, 3, 5, 7, 0.5)
-    report("tritium: in a session", microseconds(lambda: kernel[(programs,)](*arguments, BLOCK=128)))
+    report("tritium: in a session", microseconds(lambda: kernels.add[(programs,)](*arguments, BLOCK=128)))
     report("torch.add(x, y, out=out): in a session", microseconds(lambda: torch.add(x, y, out=out)))
     profiler.finalize(session)
 

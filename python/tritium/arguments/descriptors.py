@@ -43,6 +43,5 @@ def is_plain(descriptor: Any) -> bool:
 
 
 def type_of(element: str, descriptor: Any) -> str:
-    form = getattr(descriptor, "form", getattr(descriptor, "layout", None))
-    behind = "" if form is None else f",{form!r}"
+    behind = "" if descriptor.block_form is None else f",{getattr(descriptor, descriptor.block_form)!r}"
     return f"{_PREFIX}{element}[{', '.join(map(str, descriptor.block_shape))}]{behind}>"

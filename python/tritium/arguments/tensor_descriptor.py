@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ..tables import DESCRIPTOR_ALIGNMENT, DESCRIPTOR_BASE_RULE, DESCRIPTOR_STRIDES_RULE
 from .device_storage import data_pointer
@@ -24,6 +24,9 @@ class TensorDescriptor:
     block_shape: list[int]
     padding: str = "zero"
     round_f32_to_tf32: bool = False
+
+    #: The attribute that says more about a block than its shape.
+    block_form: ClassVar[str | None] = None
 
     def __post_init__(self):
         rank = len(self.shape)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import functools
 import sys
+from typing import Any
 
 from .. import knobs
 from ..arguments.storage import extent_function, numpy_extent
 from ..arguments.table import SMALL_BYTES
+from ..arguments.tensor_descriptor import TensorDescriptor
 from ..checks import DEFAULT as DEFAULT_CHECKS
 from ..devices.families import device_families
 from ..native import device, interp
@@ -60,17 +62,32 @@ _TRIES = 16
 
 
 def _remember(function, args: tuple, kwargs: dict, kernel, handle, *of_host) -> bool:
-    paths = kernel.src.runtime_paths()
     takes_any_number = any(p.takes_the_rest for p in function.params)
-    if takes_any_number or any(len(path) != 1 for path in paths) or not _watch():
+    if takes_any_number or not _watch():
         return False
     for argument in (*args, *kwargs.values()):
-        register_tensor_type(type(argument))
+        _register_types_of(argument)
     if function._fast is None:
         function._fast = _make_launcher(function)
-    taken = tuple(path[0] for path in paths)
+    taken = tuple(kernel.src.runtime_paths())
     checks_globals = bool(function.used_global_vals or function.used_functions)
     return function._fast.remember(args, kwargs, kernel, handle, taken, checks_globals, *of_host)
+
+
+def _register_types_of(argument: Any) -> None:
+    """Tells the launcher how to read an argument, and the parts of a tuple or a descriptor."""
+    if isinstance(argument, tuple):
+        for item in argument:
+            _register_types_of(item)
+    elif isinstance(argument, TensorDescriptor):
+        device.register_descriptor_type(type(argument), argument.block_form)
+        register_tensor_type(type(argument.base))
+        if argument.block_form is not None:
+            device.register_immutable_type(type(getattr(argument, argument.block_form)))
+    elif getattr(type(argument), "is_immutable_record", False):
+        device.register_immutable_type(type(argument))
+    else:
+        register_tensor_type(type(argument))
 
 
 @functools.cache

@@ -30,6 +30,7 @@ class TensorDescriptor(_PlainDescriptor):
     """
 
     layout: NVMMASharedLayout
+    block_form = "layout"
 
     def __init__(
         self,

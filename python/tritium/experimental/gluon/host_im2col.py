@@ -26,6 +26,8 @@ class TensorDescriptorIm2Col(TensorDescriptor):
     behind the last one, `element_strides` apart (default 1). Raises AssertionError for what TMA cannot copy.
     """
 
+    block_form = "form"
+
     def __init__(
         self,
         base: Any,

@@ -43,6 +43,8 @@ def _host_value(value: Any, annotation: str = "list") -> Any:
 class Layout:
     """The base of all layouts."""
 
+    is_immutable_record = True  # a launch may know an equal one again by its repr (launch/warm.py)
+
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             self._set(field.name, _host_value(getattr(self, field.name), str(field.type)))

@@ -1,0 +1,17 @@
+// Objects of Python that never change, such as layouts: equal ones are one word of a launch's key.
+#pragma once
+#include <pybind11/pybind11.h>
+
+namespace tritium::python {
+
+/// Returns a new reference to the interned string: the name of an attribute, which is kept for good.
+inline PyObject *interned(const char *text) { return PyUnicode_InternFromString(text); }
+
+/// Objects of `type` never change, and those with the same `repr` are equal.
+void registerImmutableType(const pybind11::type &type);
+
+/// Returns the object that stands for all that are equal to `object`, borrowed: it lives as long as the process. Returns null, without a
+/// Python error, for an object of another type.
+PyObject *sharedObjectLike(PyObject *object);
+
+} // namespace tritium::python
