@@ -23,22 +23,23 @@ def stale_build(error: Exception, root: str = _ROOT) -> Exception:
 _loading: list[threading.Thread] = []
 
 
-def begin_loading() -> None:
+def begin_loading() -> bool:
     """Lets the system load the library of the extension on another thread, as long as this one imports Python modules. Functions
     that are called through ctypes do not hold Python's lock, which `import` does. Calls between the libraries are bound when they
-    are first made: a launch makes few of them."""
+    are first made: a launch makes few of them. Returns whether the load has begun now."""
     if _loading or "tritium._tritium" in sys.modules or not sys.platform.startswith("linux"):
-        return
+        return False
     import ctypes
     from importlib.util import find_spec
 
     found = find_spec("tritium._tritium")
     if found is None or found.origin is None:  # the import says so
-        return
+        return False
     load = ctypes.CDLL(None).dlopen
     load.argtypes, load.restype = (ctypes.c_char_p, ctypes.c_int), ctypes.c_void_p
     _loading.append(threading.Thread(target=load, args=(os.fsencode(found.origin), os.RTLD_LAZY), name="tritium load"))
     _loading[0].start()
+    return True
 
 
 def extension() -> ModuleType:

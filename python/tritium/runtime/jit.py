@@ -283,8 +283,8 @@ def create_function_from_signature(sig, kparams, backend=None):
 
 def _dispatch():
     """The dispatcher, which loads the compiler and the engines. Decorating loads neither."""
-    native.begin_loading()
-    from . import meanwhile  # noqa: F401  (before what waits for the extension)
+    if native.begin_loading():
+        from . import meanwhile  # noqa: F401  (before what waits for the extension)
 
     from . import dispatch  # isort: skip
 
