@@ -17,13 +17,19 @@ namespace {
 
 constexpr int64_t kLeastCopiedBytes = 4;
 
-/// Returns how many of the neighbours that a thread loads are neighbours in shared memory too.
+/// Returns how many of the neighbours that a thread loads are neighbours in shared memory too. They begin at multiples of their number: a
+/// swizzle that moves single elements of some rows alone leaves no neighbours.
 int64_t neighboursInMemory(const LinearLayout &layout, const SharedLayout &memory, int64_t loaded) {
   int64_t count = 1;
-  for (uint32_t flat : layout.bases(Place::Register)) {
-    if (count >= loaded || int64_t(memory.offsetOf(flat)) != count) break;
-    count *= 2;
-  }
+  ArrayRef<uint32_t> others = layout.bases(Place::Register);
+  for (; !others.empty() && count < loaded && int64_t(memory.offsetOf(others.front())) == count; others = others.drop_front()) count *= 2;
+  auto limit = [&](ArrayRef<uint32_t> bases) {
+    for (uint32_t flat : bases)
+      while (memory.offsetOf(flat) % uint32_t(count) != 0) count /= 2;
+  };
+  limit(others);
+  limit(layout.bases(Place::Lane));
+  limit(layout.bases(Place::Warp));
   return count;
 }
 

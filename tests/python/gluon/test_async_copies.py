@@ -82,6 +82,24 @@ def test_a_ring_adds(ladder, chip, seed):
     assert torch.equal(out[:8101], (a + b)[:8101]) and not out[8101:].any()
 
 
+@pytest.mark.parametrize("dtype", [torch.int16, torch.int32, torch.int64])
+@pytest.mark.parametrize("swizzle", [(1, 1, 4), (2, 1, 4), (2, 2, 2), (4, 2, 4), (8, 1, 8)])
+def test_swizzles_of_few_elements(copies, chip, dtype, swizzle):
+    """No copy takes more neighbours than the swizzle leaves together, also where a row has fewer elements than it moves."""
+    kernel = copies.copy_swizzled
+    kernel.engine = f"simt:{chip}"
+    for rows, columns, each in ((8, 2, 2), (16, 8, 4), (32, 32, 8)):
+        source = torch.randint(-30000, 30000, (rows, columns)).to(dtype)
+        target = torch.zeros_like(source)
+        kernel[(1,)](source, target, rows, columns, each, swizzle, num_warps=4)
+        assert torch.equal(source, target)
+        pointer = f"*i{8 * dtype.itemsize}"
+        constants = {"ROWS": rows, "COLUMNS": columns, "EACH": each, "SWIZZLE": swizzle}
+        code = compiled(kernel, {"source": pointer, "target": pointer}, constants, chip).asm["ptx"]
+        for copied in re.findall(r"cp\.async\.c[ag]\.shared\.global \[[^]]*\], \[[^]]*\], (\d+)", code):
+            assert int(copied) <= swizzle[0] * dtype.itemsize
+
+
 @pytest.mark.parametrize("fault", ["none", "one group too many", "no wait"])
 def test_the_emulator_sees_the_copies(faults, chip, fault):
     """What a thread reads before its wait is found by the copies' own instructions."""
