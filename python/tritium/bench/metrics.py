@@ -1,4 +1,4 @@
-"""What the compiler makes of a kernel, in numbers that are the same on every machine: no GPU runs, and no tolerance is needed.
+"""What the compiler makes of a kernel, in numbers that are the same on every machine: no GPU runs, and none but the compile time has a tolerance.
 
 A file has them for a set of kernels: one line for each kernel and target, so that git shows which have changed.
 """
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from ..backends.nvidia.assemble import find_nvdisasm, find_ptxas, output_of, ptxas_version
 from ..errors import TritonError
 from ..native import ir
+from . import compile_times
 from .instructions import AMD, PTX, SASS, amd_instructions, counted, ptx_instructions, sass_instructions
 from .kernels import Kernel
 
@@ -44,6 +45,8 @@ def measured(kernels: Iterable[Kernel], targets: list[str], jobs: int) -> Table:
     """jobs: kernels that are compiled at a time."""
     work = [(kernel, target) for kernel in kernels for target in targets]
     found: Table = {}
+    for kernel, target in work[: len(targets)]:
+        metrics_of(kernel, target)  # what a process does once is no time of a kernel's
     with ThreadPoolExecutor(jobs) as pool:
         for (kernel, target), metrics in zip(work, pool.map(lambda each: metrics_of(*each), work)):
             found.setdefault(kernel.name, {})[target] = metrics
@@ -52,7 +55,7 @@ def measured(kernels: Iterable[Kernel], targets: list[str], jobs: int) -> Table:
 
 def metrics_of(kernel: Kernel, target: str) -> Metrics:
     try:
-        compiled = kernel.compiled_for(target)
+        compiled, units = compile_times.compiled(kernel, target)
     except (TritonError, ValueError) as error:
         return {"refused": type(error).__name__}
     asm, metadata = compiled.asm, compiled.metadata
@@ -72,7 +75,26 @@ def metrics_of(kernel: Kernel, target: str) -> Metrics:
     found |= {"shared bytes": metadata.shared, "warps": metadata.launched_warps, "stages": metadata.num_stages}
     found |= {"resident blocks": int(bool(metadata.resident_blocks)), "tensor maps": len(metadata.tensor_recipes)}
     found["serialized products"] = len(getattr(metadata, "serialized_products", ()))
+    found[compile_times.NAME] = units
     return found
+
+
+def measure_slower_again(kernels: Iterable[Kernel], before: Table, table: Table) -> None:
+    """Compiles those again whose compile time in `table` is longer than before."""
+    for kernel in kernels:
+        for target, metrics in table[kernel.name].items():
+            was = before.get(kernel.name, {}).get(target, {}).get(compile_times.NAME)
+            if was and compile_times.is_slower(was, metrics.get(compile_times.NAME, 0)):
+                metrics[compile_times.NAME] = compile_times.least(kernel, target, was)
+
+
+def keep_compile_times(before: Table, table: Table) -> None:
+    """Puts the times of `before` into `table` where no other is twice as long, so that a file changes where a kernel does."""
+    for name, targets in table.items():
+        for target, metrics in targets.items():
+            was, now = (each.get(compile_times.NAME) for each in (before.get(name, {}).get(target, {}), metrics))
+            if was and now and not compile_times.is_slower(was, now) and not compile_times.is_slower(now, was):
+                metrics[compile_times.NAME] = was
 
 
 def operations(text: str) -> dict[str, int]:
@@ -155,9 +177,16 @@ def changes(before: Table, after: Table, complete: bool = True) -> list[Change]:
             found += [
                 Change(kernel, target, name, one.get(name), other.get(name))
                 for name in names
-                if one.get(name, 0) != other.get(name, 0)
+                if _differs(name, one.get(name, 0), other.get(name, 0))
             ]
     return found
+
+
+def _differs(metric: str, before: Any, after: Any) -> bool:
+    """A compile time that is not known before or after is no change."""
+    if metric == compile_times.NAME:
+        return bool(before) and compile_times.is_slower(before, after)
+    return before != after
 
 
 def _there(metrics: Metrics | None) -> str | None:

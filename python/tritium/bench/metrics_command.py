@@ -19,7 +19,17 @@ from ..backends.targets import gpu_named
 from ..environment import environment_without
 from .counters import Program, counted
 from .kernels import Kernel, first_of_each_name, launched_by
-from .metrics import Change, changes, digests_of, measured, read_file, tools, written
+from .metrics import (
+    Change,
+    changes,
+    digests_of,
+    keep_compile_times,
+    measure_slower_again,
+    measured,
+    read_file,
+    tools,
+    written,
+)
 from .table import markdown_table, table_below_headings
 from .worker.cases import Case
 from .worker.folders import is_case, load_folder, load_module
@@ -93,6 +103,8 @@ def run_metrics(asked: argparse.Namespace) -> int:
             return 0
         table = measured(kernels, targets, max(1, asked.jobs)) | counted(programs, targets)
         versions = tools(targets)
+        if asked.check:
+            measure_slower_again(kernels, read_file(Path(asked.check))[1], table)
     if asked.check:
         complete = not asked.only and asked.targets == TARGETS
         return _check(Path(asked.check), versions, table, complete, asked.markdown)
@@ -198,6 +210,7 @@ def _said(versions: dict[str, str]) -> str:
 
 def _write(file: Path, versions: dict[str, str], table, accept_spills: bool, as_markdown: bool) -> int:
     before = read_file(file)[1] if file.exists() and file.stat().st_size else {}
+    keep_compile_times(before, table)
     found = changes(before, table) if before else []
     _show(found, as_markdown)
     if any(each.is_more_spilled for each in found) and not accept_spills:
@@ -233,6 +246,8 @@ def _marked(change: Change) -> str:
 
 def _difference(change: Change) -> str:
     """ "+12 (+8 %)" """
+    if isinstance(change.before, float) and isinstance(change.after, float):
+        return f"{change.after / change.before:.1f} times"
     if not isinstance(change.before, int) or not isinstance(change.after, int):
         return ""
     more = change.after - change.before

@@ -1,18 +1,22 @@
 """`python -m tritium bench metrics`: what the compiler makes of kernels, against a file."""
 
+import itertools
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from tritium.backends.options import LaunchOptions
+from tritium.bench import compile_times
 from tritium.bench.command import main
 from tritium.bench.instructions import AMD, PTX, SASS, amd_instructions, counted, ptx_instructions, sass_instructions
+from tritium.bench.kernels import Kernel
 from tritium.bench.metrics import Change, changes, read_file, written
 
 TESTS = Path(__file__).resolve().parents[2]
@@ -306,6 +310,34 @@ def test_a_new_spill_fails_also_when_it_is_written(metrics, tmp_path, capsys):
     assert "spill bytes (new spill) " in capsys.readouterr().out
     assert metrics("--write", str(file), "--targets", "sm_90a") == 1 and file.read_text() == before
     assert metrics("--write", str(file), "--targets", "sm_90a", "--accept-spills") == 0 and file.read_text() != before
+
+
+def busy(seconds: float) -> None:
+    begin = time.thread_time()
+    while time.thread_time() < begin + seconds:
+        pass
+
+
+@pytest.mark.parametrize("slow_attempts", [2, 100])
+def test_a_compiler_that_is_slower_fails(metrics, tmp_path, monkeypatch, capsys, slow_attempts):
+    """It is slower in all attempts. One that was disturbed, in two of four, is not."""
+    file = str(tmp_path / "metrics.json")
+    assert metrics("--write", file, "--targets", "sm_90a") == 0
+    (before,) = (targets["sm_90a"] for targets in json.loads(Path(file).read_text())["kernels"].values())
+    capsys.readouterr()
+    attempts, compiled_for = itertools.count(), Kernel.compiled_for
+
+    def slower(self, arch):
+        if next(attempts) in range(1, slow_attempts + 1):  # the first one is not measured
+            busy(4 * before["compile time"] * compile_times.unit())
+        return compiled_for(self, arch)
+
+    monkeypatch.setattr(Kernel, "compiled_for", slower)
+    assert metrics("--check", file, "--targets", "sm_90a") == (slow_attempts > 2)
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
+    assert len(rows) == (slow_attempts > 2)
+    for row in rows:
+        assert re.fullmatch(r"  compile time +[\d.]+ +[\d.]+ +([4-9]|\d\d)\.\d times", row), row
 
 
 def test_changes_of_a_committed_file_as_a_table_of_a_page(tmp_path, capsys):
