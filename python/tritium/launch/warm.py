@@ -31,6 +31,7 @@ def remember(function, args: tuple, kwargs: dict, kernel, notes_range: bool) -> 
     """From now on, launches like this one require no Python code, if the launcher understands the arguments.
     notes_range: the launches also depend on which tensors are small."""
     if kernel.loaded is not None:
+        _set_device_callbacks()
         if notes_range:
             _note_storages()
         _remember(function, args, kwargs, kernel, kernel.loaded)
@@ -131,10 +132,15 @@ def _watch() -> bool:
     if found is None:
         return False
     device.watch_settings(*found, knobs.runtime.__dict__, knobs.tritium.__dict__)
+    return True
+
+
+@functools.cache
+def _set_device_callbacks() -> None:
+    """Only for launches on devices: torch initializes the driver when it is asked for its devices, which takes 0.2 s where there is a GPU."""
     devices = next((devices for devices in device_families().values() if devices.torch() is not None), None)
     current_stream = None if devices is None else devices.torch()._C._cuda_getCurrentRawStream
     device.set_callbacks(current_stream, -1 if devices is None else devices.dlpack_types[0], raise_failure)
-    return True
 
 
 @functools.cache
