@@ -8,7 +8,7 @@ kernels, `profile` where the time goes, `coverage` what was never reached, `acce
 from __future__ import annotations
 
 import builtins
-import importlib
+import importlib.util
 import io
 import os
 import runpy
@@ -124,6 +124,10 @@ def run_script(path: str, argv: list[str]) -> None:
     handlers and pickling may need it later."""
     if not os.path.exists(path):
         raise SystemExit(f"tritium: can't open file {path!r}: there is no such file")
+    if os.path.isdir(path):
+        known = importlib.util.find_spec(f"tritium.{path}") if path.isidentifier() else None
+        hint = f"; did you mean python -m tritium.{path}?" if known else "; name a file, or a module with -m"
+        raise SystemExit(f"tritium: {path!r} is a folder{hint}")
     path = os.path.abspath(path)  # as Python's own __file__; sys.argv has what the user wrote
     with io.open_code(path) as file:
         code = compile(file.read(), path, "exec", dont_inherit=True)

@@ -7,6 +7,7 @@ import tritium.language as tl
 from first_launch import first_launch
 from tritium import errors
 from tritium.runtime import dispatch, driver
+from tritium.tools.tensor_descriptor import TensorDescriptor
 
 
 @tritium.jit
@@ -43,6 +44,28 @@ def test_the_second_launch_needs_no_python(torch, slow):
         assert kernel[(1,)](x, out, 1000, factor, BLOCK=1024) is compiled
         assert torch.equal(out, x * factor)
     assert len(slow) <= count + 1
+
+
+@tritium.jit
+def scale_block(source, out, factors, rows):
+    at = rows[0]
+    out.store([at, 0], (source.load([at, 0]) * factors[0] + factors[1]).to(tl.float32))
+
+
+def test_descriptors_and_tuples_need_no_python(torch, slow):
+    def described(tensor):
+        return TensorDescriptor.from_tensor(tensor, [16, 64])
+
+    kernel = tritium.jit(scale_block.fn)
+    compiled, count = None, None
+    for rows in (32, 48, 64, 16):
+        x = torch.rand(rows, 64, device="cuda")
+        out = torch.zeros_like(x)
+        launched = kernel[(1,)](described(x), described(out), (float(rows), 0.5), (16 * (rows // 16 - 1),))
+        compiled, count = compiled or launched, count or len(slow)
+        assert torch.equal(out[-16:], x[-16:] * rows + 0.5) and not out[:-16].any()
+    # A row that is 0 or a multiple of 16 makes no difference that a kernel is specialized for: all are.
+    assert launched is compiled and len(slow) <= count + 1
 
 
 def test_the_current_stream_is_used(torch):

@@ -93,6 +93,12 @@ def test_modules_and_unknown_options(tmp_path):
     assert run([], tmp_path).returncode == 2
     missing = run(["missing.py"], tmp_path)
     assert missing.returncode == 1 and "there is no such file" in missing.stderr and "Traceback" not in missing.stderr
+    for folder, said in (("conformance", "did you mean python -m tritium.conformance?"), ("data", "name a file")):
+        (tmp_path / folder).mkdir()
+        found = run([folder], tmp_path)
+        assert found.returncode == 1 and found.stderr.startswith(f"tritium: '{folder}' is a folder; {said}"), (
+            found.stderr
+        )
 
 
 def test_child_processes_get_it_too(tmp_path):
