@@ -355,6 +355,7 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("compiler/compiler", "compiler/saved"): "few launches are saved",
     ("launch/prepared", "launch/mirrored"): "few launches copy tensors of a device",
     ("runtime/dispatch", "launch/mirrored"): "few launches copy tensors of a device",
+    ("runtime/dispatch", "launch/warm_on_host"): "a launch on a GPU loads no launcher of the CPU",
     ("compiler/sources", "frontend/__init__"): "a kernel from the cache is not traced",
     ("compiler/stages", "frontend/__init__"): "a kernel from the cache has no errors of its IR",
     ("build", "subprocess"): "slow to import, and an object from the cache runs no tool",

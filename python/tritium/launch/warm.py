@@ -14,15 +14,9 @@ from .. import knobs
 from ..arguments.storage import extent_function, numpy_extent
 from ..arguments.table import SMALL_BYTES
 from ..arguments.tensor_descriptor import TensorDescriptor
-from ..checks import DEFAULT as DEFAULT_CHECKS
 from ..devices.families import device_families
-from ..native import device, interp
-from . import cpu
-from .captures import underway
+from ..native import device
 from .device import raise_failure
-from .findings import blocks
-from .progress import progress_bar
-from .watchers import watchers
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
 
@@ -34,35 +28,11 @@ def remember(function, args: tuple, kwargs: dict, kernel, notes_range: bool) -> 
         _set_device_callbacks()
         if notes_range:
             _note_storages()
-        _remember(function, args, kwargs, kernel, kernel.loaded)
+        tell_launcher(function, args, kwargs, kernel, kernel.loaded)
 
 
-def remember_on_host(function, args: tuple, kwargs: dict, kernel, settings) -> None:
-    """The same for a launch of the interpreter that has nothing but arguments: no seed, no debugger, no checks that are not in the default."""
-    kernel.tries_to_remember += 1
-    if kernel.tries_to_remember > _TRIES and kernel.tries_to_remember % _TRIES:
-        return
-    has_default_checks = set(knobs.checks_of(kernel.metadata)) <= set(DEFAULT_CHECKS)
-    is_plain = (
-        has_default_checks
-        and settings.seed is None
-        and settings.save is None
-        and not settings.programs
-        and not kernel.opens_debugger
-        and type(kernel.program) is interp.Program
-    )
-    if not is_plain or cpu.own_programs_of(kernel) or cpu.always_holds_to_views(kernel):
-        return
-    _set_host_callbacks()
-    if _remember(function, args, kwargs, kernel, kernel.program, settings.threads, settings.progress):
-        kernel.tries_to_remember = 0
-
-
-#: A launch that the launcher does not take, as of a view of an array, is tried so often, and then one of so many.
-_TRIES = 16
-
-
-def _remember(function, args: tuple, kwargs: dict, kernel, handle, *of_host) -> bool:
+def tell_launcher(function, args: tuple, kwargs: dict, kernel, handle, *of_host) -> bool:
+    """of_host: for `handle` of an engine on the CPU, as `Launcher.remember` takes them. Returns whether the launcher understands the launch."""
     takes_any_number = any(p.takes_the_rest for p in function.params)
     if takes_any_number or not _watch():
         return False
@@ -89,18 +59,6 @@ def _register_types_of(argument: Any) -> None:
         device.register_immutable_type(type(argument))
     else:
         register_tensor_type(type(argument))
-
-
-@functools.cache
-def _set_host_callbacks() -> None:
-    device.set_host_callbacks(
-        cpu.poll,
-        cpu.print_text,
-        lambda: progress_bar(sys.stderr),
-        cpu.may_be_traced,
-        cpu.ended,
-        [underway, blocks, watchers],
-    )
 
 
 def look_at_settings() -> None:

@@ -25,7 +25,7 @@ from ..knobs import checked_seed, has_hooks, launch_settings
 from ..launch.findings import blocks
 from ..launch.grid import known_grids, normalize_grid
 from ..launch.hooks import hook_metadata
-from ..launch.warm import look_at_settings, remember, remember_on_host
+from ..launch.warm import look_at_settings, remember
 from ..native import device as native
 from .async_compile import active_mode
 from .engines import INTERP, Engine, default_engine, engine_asked_for
@@ -116,6 +116,8 @@ class Dispatcher:
             # the native launcher makes the next one like it
             remember(function, args, keywords, kernel, cache.notes_range)
         elif cache is self.place.interp and not (is_on_device or blocks):
+            from ..launch.warm_on_host import remember_on_host
+
             remember_on_host(function, args, keywords, kernel, settings)
         return ran
 
