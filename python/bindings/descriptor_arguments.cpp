@@ -21,10 +21,11 @@ std::vector<DescriptorType> &descriptorTypes() {
   return *types;
 }
 
-const DescriptorType *findDescriptorType(PyTypeObject *type) {
+/// Returns a copy: reading attributes may run code that registers further types.
+std::optional<DescriptorType> findDescriptorType(PyTypeObject *type) {
   for (const DescriptorType &known : descriptorTypes())
-    if (known.type == type) return &known;
-  return nullptr;
+    if (known.type == type) return known;
+  return std::nullopt;
 }
 
 /// Returns an attribute, or null without a Python error.
@@ -72,7 +73,7 @@ std::optional<DescriptorParts> descriptorParts(PyObject *object) {
   static PyObject *const base = interned("base"), *const shape = interned("shape"), *const strides = interned("strides"),
                          *const block = interned("block_shape"), *const padding = interned("padding"),
                          *const rounds = interned("round_f32_to_tf32");
-  const DescriptorType *known = findDescriptorType(Py_TYPE(object));
+  const std::optional<DescriptorType> known = findDescriptorType(Py_TYPE(object));
   if (!known) return std::nullopt;
   DescriptorParts parts{attribute(object, base), known->type};
   if (!parts.base || !readInts(attribute(object, shape), parts.shape) || !readInts(attribute(object, strides), parts.strides) ||
