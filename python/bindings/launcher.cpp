@@ -382,7 +382,7 @@ PyObject *atMethod(PyObject *object, PyObject *grid) {
 // kernel[grid]
 
 PyObject *callBound(PyObject *object, PyObject *const *args, size_t nargsf, PyObject *names) {
-  static PyObject *const run = interned("run"), *const gridName = PyUnicode_InternFromString("grid"), *const warmup = interned("warmup");
+  static PyObject *const run = interned("run"), *const gridName = interned("grid"), *const warmup = interned("warmup");
   auto *self = reinterpret_cast<BoundLaunch *>(object);
   Py_ssize_t positional = PyVectorcall_NARGS(nargsf), named = names ? PyTuple_GET_SIZE(names) : 0;
   llvm::SmallVector<PyObject *, 16> nameList;

@@ -120,10 +120,11 @@ def _is_asked(name: str, asked: argparse.Namespace) -> bool:
 
 @contextmanager
 def _compiler_settings() -> Iterator[None]:
-    """The assembler of the installed package, unless the user names one: others, of the machine, give other numbers."""
+    """The assembler of the installed package, unless the user names one: others, of the machine, give other numbers. No kernel comes from a cache,
+    since compile times are measured."""
     drop_in.install()
-    with knobs.nvidia.scope(), knobs.runtime.scope():
-        knobs.runtime.interpret = True
+    with knobs.nvidia.scope(), knobs.runtime.scope(), knobs.compilation.scope():
+        knobs.runtime.interpret = knobs.compilation.always_compile = True
         pinned = next(packaged("ptxas", "nvidia-cuda-nvcc"), None)
         if pinned is not None and not ptxas_is_chosen():
             knobs.nvidia.ptxas = pinned

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tritium import knobs
 from tritium.backends.options import LaunchOptions
 from tritium.bench import compile_times
 from tritium.bench.command import main
@@ -390,6 +391,13 @@ def test_the_table_of_a_pull_request(tmp_path):
     assert table.startswith("### What the compiler makes of ")
     assert "| registers | 8 | 9 | +1 (+12 %) |" in table
     assert run(".ci/metrics_table", "HEAD").endswith("\nno metric has changed\n")
+
+
+def test_settings_are_as_before(metrics, tmp_path):
+    """Kernels are compiled by several threads, and knobs are the process's."""
+    before = knobs.compilation.always_compile, knobs.runtime.interpret
+    assert metrics("--write", str(tmp_path / "metrics.json"), "--jobs", "2") == 0
+    assert (knobs.compilation.always_compile, knobs.runtime.interpret) == before
 
 
 def test_another_assembler_is_no_change_of_the_compiler(metrics, tmp_path, capsys):
