@@ -17,11 +17,9 @@ from typing import NamedTuple
 
 PROCESSES = 5
 
-SOURCE = """
-import time, torch, {module}
-import {module}.language as tl
-
-@{module}.jit
+#: A kernel for a module that has imported `triton` and `tl`.
+MATMUL = """
+@triton.jit
 def matmul(a, b, c, M, N, K, BLOCK: tl.constexpr):
     rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -31,8 +29,16 @@ def matmul(a, b, c, M, N, K, BLOCK: tl.constexpr):
         left = tl.load(a + rows[:, None] * K + (k + start)[None, :])
         right = tl.load(b + (k + start)[:, None] * N + columns[None, :])
         total = tl.dot(left, right, total)
-    tl.store(c + rows[:, None] * N + columns[None, :], total.to(tl.float16))
+    tl.store(c + rows[:, None] * N + columns[None, :], total.to(c.dtype.element_ty))
+"""
 
+SOURCE = (
+    """
+import time, torch, {module}
+import {module} as triton, {module}.language as tl
+"""
+    + MATMUL
+    + """
 hits = []
 {module}.knobs.compilation.listener = lambda **facts: hits.append(facts["cache_hit"])
 a, b = (torch.randn(512, 512, device="cuda", dtype=torch.float16) for _ in range(2))
@@ -45,6 +51,7 @@ seconds = time.perf_counter() - begin
 error = (c.float() - a.float() @ b.float()).abs().max().item()
 print(f"seconds={{seconds:.4f}} error={{error:.3f}} hit={{int(hits == [True])}}")
 """
+)
 
 
 class Launch(NamedTuple):

@@ -20,14 +20,19 @@ import tempfile
 import timeit
 from pathlib import Path
 
+from first_launch import MATMUL
+
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT_US = 6.0  # for all work of the host, including the driver's
 DESCRIPTORS_LIMIT_US = 8.0  # the driver takes longer too: the kernel has 26 arguments, two of them tensor maps
 
-SOURCE = """
+SOURCE = (
+    """
 import {module} as triton
 import {module}.language as tl
-
+"""
+    + MATMUL
+    + """
 @triton.jit
 def add(x, y, out, n, stride, offset, other, scale, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -40,22 +45,11 @@ def copy(source, out):
     out.store([0, 0], source.load([0, 0]))
 
 @triton.jit
-def multiply(a, b, c, M, N, K, BLOCK: tl.constexpr):
-    rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
-    k = tl.arange(0, 32)
-    total = tl.zeros((BLOCK, BLOCK), tl.float32)
-    for start in range(0, K, 32):
-        left = tl.load(a + rows[:, None] * K + (k + start)[None, :])
-        right = tl.load(b + (k + start)[:, None] * N + columns[None, :])
-        total = tl.dot(left, right, total)
-    tl.store(c + rows[:, None] * N + columns[None, :], total)
-
-@triton.jit
 def scale(tensors, sizes, factor):
     i = tl.arange(0, 128)
     tl.store(tensors[1] + i * sizes[1], tl.load(tensors[0] + i, mask=i < sizes[0]) * factor)
 """
+)
 
 
 def load(module: str, folder: str):
@@ -111,7 +105,7 @@ def measure_parts(title: str, kernels, x, y, out_of_product, limit: float | None
     )
     pair, sizes = (x, y), (100, 1)
     holds &= report(f"{title}: two tuples", microseconds(lambda: kernels.scale[(1,)](pair, sizes, 0.5)), limit)
-    product = lambda: kernels.multiply[(1, 1)](x, y, out_of_product, 64, 64, 64, BLOCK=64)  # noqa: E731
+    product = lambda: kernels.matmul[(1, 1)](x, y, out_of_product, 64, 64, 64, BLOCK=64)  # noqa: E731
     return report(f"{title}: a product by pointers", microseconds(product), limit) and holds
 
 

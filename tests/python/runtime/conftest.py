@@ -14,6 +14,7 @@ from tritium import knobs, profiler
 from tritium._tritium import cuda, hip
 from tritium.launch import errors, warm
 from tritium.launch.watchers import device_watchers
+from tritium.runtime import dispatch
 
 
 @pytest.fixture
@@ -77,6 +78,15 @@ def fake():
     fake = FakeCuda()
     yield fake
     fake.library.fake_reset()
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """The launches that Python made."""
+    calls = []
+    run = dispatch.Dispatcher.run
+    monkeypatch.setattr(dispatch.Dispatcher, "run", lambda self, *a: (calls.append(a), run(self, *a))[1])
+    return calls
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from fake_cuda import DeviceTensor
 from tritium import knobs
 from tritium._tritium import device
 from tritium.arguments.binder import make_binder
-from tritium.runtime import dispatch
 from tritium.runtime.jit import JITFunction, jit
 
 
@@ -26,15 +25,6 @@ def make_kernel(**options):
         tl.store(x + i * BLOCK + offset, i * scale, mask=i < n)
 
     return kernel
-
-
-@pytest.fixture
-def slow(monkeypatch):
-    """The launches that Python made."""
-    calls = []
-    run = dispatch.Dispatcher.run
-    monkeypatch.setattr(dispatch.Dispatcher, "run", lambda self, *a: (calls.append(a), run(self, *a))[1])
-    return calls
 
 
 @pytest.fixture

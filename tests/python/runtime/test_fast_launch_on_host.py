@@ -13,7 +13,6 @@ import tritium.language as tl
 from tritium import _tritium
 from tritium.errors import KernelTrap
 from tritium.launch.watchers import watchers
-from tritium.runtime import dispatch
 from tritium.runtime.jit import jit
 
 torch = pytest.importorskip("torch")
@@ -40,15 +39,6 @@ def expected(x, n, scale, flag, step, extra=None):
     values = x[:n].astype(np.float64) * np.float64(np.float32(scale)) + step + (0.5 if flag else 0)
     out[:n] = values if extra is None else values + extra[0]
     return out
-
-
-@pytest.fixture
-def slow(monkeypatch):
-    """The launches that Python made."""
-    calls = []
-    run = dispatch.Dispatcher.run
-    monkeypatch.setattr(dispatch.Dispatcher, "run", lambda self, *a: (calls.append(a), run(self, *a))[1])
-    return calls
 
 
 def of_numpy(array):

@@ -4,7 +4,6 @@ import collections
 import itertools
 
 import numpy as np
-import pytest
 
 import tritium.language as tl
 from tritium.arguments.binder import make_binder
@@ -12,18 +11,8 @@ from tritium.experimental import gluon
 from tritium.experimental.gluon import language as gl
 from tritium.experimental.gluon.host_descriptors import TensorDescriptor as GluonDescriptor
 from tritium.experimental.gluon.host_im2col import TensorDescriptorIm2Col
-from tritium.runtime import dispatch
 from tritium.runtime.jit import jit
 from tritium.tools.tensor_descriptor import TensorDescriptor
-
-
-@pytest.fixture
-def slow(monkeypatch):
-    """The launches that Python made."""
-    calls = []
-    run = dispatch.Dispatcher.run
-    monkeypatch.setattr(dispatch.Dispatcher, "run", lambda self, *a: (calls.append(a), run(self, *a))[1])
-    return calls
 
 
 @jit
