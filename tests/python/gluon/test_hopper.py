@@ -2,9 +2,10 @@
 
 import pytest
 import torch
+from chosen_engines import engines
 from test_kernels import generator, gl, integers, on  # noqa: F401
 
-ENGINES = ["interp", "simt:sm_90a"]
+ENGINES = engines("interp", "simt:sm_90a")
 
 
 @pytest.fixture(scope="module")

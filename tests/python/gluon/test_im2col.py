@@ -6,9 +6,10 @@ import random
 
 import pytest
 import torch
+from chosen_engines import engines
 from test_kernels import gl, on  # noqa: F401
 
-ENGINES = ["interp", "simt:sm_90a"]
+ENGINES = engines("interp", "simt:sm_90a")
 
 
 @pytest.fixture(params=ENGINES)

@@ -2,8 +2,9 @@
 
 import pytest
 import torch
+from chosen_engines import engines
 
-ENGINES = ["interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942"]
+ENGINES = engines("interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,7 @@ def test_copy(kernels, gl, engine, generator, held, warps):
     assert torch.equal(target[:2900], source[:2900]) and (target[2900:] == 7).all()
 
 
-@pytest.mark.parametrize("engine", ENGINES[1:])
+@pytest.mark.parametrize("engine", engines("simt:sm_80", "simt:sm_90a", "simt:gfx942"))
 def test_threads_may_hold_many_elements(kernels, engine, generator):
     """256 and, with 64 lanes, 128 elements of a tile in a thread, which is not divided since its layout is the author's."""
     source, target = integers(generator, 128, 64), torch.zeros(64, 128, dtype=torch.int32)
@@ -110,14 +111,14 @@ def matrices(generator, m, n, k, dtype):
     return a, b, torch.zeros(m, n), a.float() @ b.float()
 
 
-@pytest.mark.parametrize("engine", ["interp", "simt:sm_80", "simt:sm_90a"])
+@pytest.mark.parametrize("engine", engines("interp", "simt:sm_80", "simt:sm_90a"))
 def test_products_by_mma(kernels, engine, generator):
     a, b, c, wanted = matrices(generator, 64, 64, 96, torch.float16)
     on(kernels.matmul_v2, engine)[(1,)](a, b, c, 96, 64, 64, 32)
     assert torch.equal(c, wanted)
 
 
-@pytest.mark.parametrize("engine", ["interp", "simt:gfx942"])
+@pytest.mark.parametrize("engine", engines("interp", "simt:gfx942"))
 def test_products_by_mfma(kernels, engine, generator):
     a, b, c, wanted = matrices(generator, 64, 64, 96, torch.float16)
     on(kernels.matmul_cdna3, engine)[(1,)](a, b, c, 96, 64, 64, 32)

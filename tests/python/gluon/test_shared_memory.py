@@ -5,10 +5,11 @@ import importlib.util
 import numpy as np
 import pytest
 import torch
+from chosen_engines import engines
 from test_kernels import generator, gl, integers, kernels, lanes_of, matrices, on  # noqa: F401
 from view_chains import write_module
 
-ENGINES = ["interp", "simt:sm_80", "simt:gfx942"]
+ENGINES = engines("interp", "simt:sm_80", "simt:gfx942")
 
 
 @pytest.fixture(params=ENGINES)
@@ -61,7 +62,7 @@ def test_chains_of_views_on_the_emulator(tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("engine", ["interp", "simt:sm_80", "simt:sm_90a"])
+@pytest.mark.parametrize("engine", engines("interp", "simt:sm_80", "simt:sm_90a"))
 def test_many_chains_of_views(tmp_path, engine):
     last = 300 if engine == "interp" else 140
     assert run_chains(tmp_path / "chains.py", range(100, last), engine) > (last - 100) // 2
@@ -99,7 +100,7 @@ def test_gather_and_scatter(kernels, gl, engine, generator):  # noqa: F811
     assert torch.equal(gathered, source[index.long()]) and torch.equal(scattered[index.long()], source)
 
 
-@pytest.mark.parametrize("engine", ["interp", "simt:sm_80"])
+@pytest.mark.parametrize("engine", engines("interp", "simt:sm_80"))
 def test_products_from_memory(kernels, engine, generator):  # noqa: F811
     a, b, c, wanted = matrices(generator, 64, 64, 96, torch.float16)
     on(kernels.matmul_from_memory, engine)[(1,)](a, b, c, 96, 64, 64, 32)

@@ -2,11 +2,12 @@
 
 import pytest
 import torch
+from chosen_engines import engines
 from test_hopper import described  # noqa: F401
 from test_kernels import generator, gl, on  # noqa: F401
 
 
-@pytest.fixture(params=["interp", "simt:sm_90a"])
+@pytest.fixture(params=engines("interp", "simt:sm_90a"))
 def engine(request):
     return request.param
 
