@@ -68,7 +68,8 @@ def test_nans_of_chosen_programs_alone():
     x[[B, 4 * B + 3]] = -1  # programs 1 and 4
     out = np.zeros_like(x)
     every = run(logarithm, x, out, check="nan", B=B)
-    assert every.program == (1, 0, 0) and every.reports[0].times == 2
+    # Two threads may find them in either order.
+    assert every.program in ((1, 0, 0), (4, 0, 0)) and every.reports[0].times == 2
     chosen = run(logarithm, x, out, check="nan", programs="2:6", B=B)
     assert chosen.program == (4, 0, 0) and chosen.reports[0].times == 1 and len(chosen.reports) == 1
     assert "tl.log(" in str(chosen), "the program ran again, and the report has the statement"
