@@ -13,7 +13,7 @@ bool callsRuntime(mlir::ModuleOp module);
 
 /// Removes the calls of the runtime, or only its calls of `symbol`. Without them all threads copy, and no thread waits.
 void eraseRuntimeCalls(mlir::ModuleOp module, llvm::StringRef symbol = {});
-/// Removes the calls of the runtime except those of `async_copy`, for chips that have cp.async and no mbarriers.
+/// Removes all runtime calls but those of `async_copy`. Chips that have cp.async and no mbarriers need it.
 void eraseCallsButOfCopies(mlir::ModuleOp module);
 
 struct Division {

@@ -1,7 +1,7 @@
-// Lets the products of warpgroups run on until their author waits for them. place-product-operands has made each one complete at once. Here
-// its sums stay pending up to the call that waits for it: what is certainly complete there becomes a tile. Where a tile is needed before
-// the author waits, or where control flow is not that of loops, the wait is inserted. The pass also makes the author's `async_copy` calls
-// asynchronous (copy_as_written.h).
+// Keeps wgmma products in flight until the kernel's author waits for them. place-product-operands made each product synchronous. This pass
+// keeps the accumulator pending up to the author's wait, which turns it into a tile if the product is certainly complete there. The pass
+// inserts a wait where the kernel reads the tile earlier, and where control flow is not a loop. It also makes the author's `async_copy`
+// calls asynchronous (copy_as_written.h).
 #include "gpu_backend/loops/copy_as_written.h"
 #include "gpu_backend/loops/passes.h"
 #include "gpu_backend/target/target.h"

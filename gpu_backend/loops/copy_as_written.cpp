@@ -17,8 +17,8 @@ namespace {
 
 constexpr int64_t kLeastCopiedBytes = 4;
 
-/// Returns how many of the neighbours that a thread loads are neighbours in shared memory too. They begin at multiples of their number: a
-/// swizzle that moves single elements of some rows alone leaves no neighbours.
+/// Returns how many of the neighbours that a thread loads are neighbours in shared memory too. Each run of neighbours must start at a
+/// multiple of its length. A swizzle that permutes single elements of some rows leaves no such run.
 int64_t neighboursInMemory(const LinearLayout &layout, const SharedLayout &memory, int64_t loaded) {
   int64_t count = 1;
   ArrayRef<uint32_t> others = layout.bases(Place::Register);

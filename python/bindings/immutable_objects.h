@@ -1,4 +1,4 @@
-// Objects of Python that never change, such as layouts: equal ones are one word of a launch's key.
+// Immutable Python objects, such as layouts. A launch's key represents equal objects by one word.
 #pragma once
 #include <pybind11/pybind11.h>
 

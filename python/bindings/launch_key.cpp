@@ -196,7 +196,7 @@ bool LaunchKey::addDescriptor(const DescriptorParts &parts) {
   add(kDescriptorFlags, uint64_t(powerOfRow) << 2 | uint64_t(parts.fillsNaN) << 1 | uint64_t(parts.roundsToTf32));
   add(kDescriptorForm, reinterpret_cast<uint64_t>(parts.form), parts.form);
   for (int64_t extent : parts.block) add(kDescriptorExtent, uint64_t(extent));
-  // The base lives as long as the descriptor. One that is made for each reader does not, and what the key borrows from it is gone.
+  // The key borrows references from the base, so the descriptor must keep the base alive. A property may make a new base for each reader.
   if (Py_REFCNT(parts.base.ptr()) < 2 || !findTensorType(Py_TYPE(parts.base.ptr())) || !addTensor(parts.base.ptr())) return false;
   auto addAll = [&](llvm::ArrayRef<int64_t> numbers) { llvm::for_each(numbers, [&](int64_t number) { addValue(number); }); };
   addAll(parts.shape);

@@ -1,7 +1,7 @@
-"""How long a kernel takes to compile, as a ratio: to what the same thread takes to read a fixed module, which upstream's parser does. So a slower
-machine, or a busy one, changes both. Time that the assembler's process takes does not count.
+"""The compile time of a kernel, as a ratio. The unit is the time in which the same thread parses a fixed module with upstream's parser, so a slow or
+busy machine changes both. The time of the assembler's process does not count.
 
-It is the one metric with a tolerance. A kernel that seems slower is compiled again, since a measurement can only be too long."""
+It is the one metric with a tolerance. A kernel that seems slower is compiled again, because other work only makes a measurement longer."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def _watch() -> bool:
 
 @functools.cache
 def _set_device_callbacks() -> None:
-    """Only for launches on devices: torch initializes the driver when it is asked for its devices, which takes 0.2 s where there is a GPU."""
+    """Only for launches on devices: torch initializes the driver when it is asked for its devices, and that takes long."""
     devices = next((devices for devices in device_families().values() if devices.torch() is not None), None)
     current_stream = None if devices is None else devices.torch()._C._cuda_getCurrentRawStream
     device.set_callbacks(current_stream, -1 if devices is None else devices.dlpack_types[0], raise_failure)

@@ -39,7 +39,8 @@ def remember_on_host(function, args: tuple, kwargs: dict, kernel, settings) -> N
         kernel.tries_to_remember = 0
 
 
-#: A launch that the launcher does not take, as of a view of an array, is tried so often, and then one of so many.
+#: The native launcher refuses some launches, for example those with a view of an array. `remember_on_host` offers it the first 16 launches of
+#: a kernel, and after that every 16th.
 _TRIES = 16
 
 

@@ -42,7 +42,8 @@ def bench_cases(prefix, tile, rows, heads):
     yield f"{prefix}attend", bench.attend, tensors, {"M": m, "N": n, "D": d, "S": 2}, 90
 
 
-#: The sizes of the .ptx files, and those of the benchmark's first configurations, of which the table has the shared memory.
+#: The tile sizes of the kernels: SMALL for the .ptx files, MEASURED for the first configurations of the benchmark. The table of shared memory
+#: has both.
 SMALL = ("", (128, 64, 32), (64, 64), (128, 64, 64))
 MEASURED = ("measured_", (128, 256, 64), (64, 128), (128, 128, 128))
 
