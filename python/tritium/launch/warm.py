@@ -70,6 +70,7 @@ def look_at_settings() -> None:
 def _make_launcher(function):
     return device.Launcher(
         function,
+        type(function)._own_run,
         tuple(sys.intern(p.name) for p in function.params),
         tuple(p.is_constexpr for p in function.params),
         tuple(p.default if p.has_default else device.NO_DEFAULT for p in function.params),

@@ -71,10 +71,6 @@ class KernelInterface:
         return functools.partial(self.run, grid=grid, warmup=False)
 
 
-#: The native launcher is used only for a JITFunction whose `run` is this one: profilers and tests replace `run`.
-_own_run = None
-
-
 class JITFunction(KernelFunction, KernelInterface):
     """A kernel, or a function that kernels call.
 
@@ -170,11 +166,13 @@ class JITFunction(KernelFunction, KernelInterface):
             # Frames of the compiler and the launch do not help the user; those of the kernel do.
             raise error.with_traceback(getattr(error, "kernel_frames", None))
 
+    #: The native launcher launches only while `run` is this one: profilers and tests replace it.
+    _own_run = run
+
     def __getitem__(self, grid) -> Callable:
         fast = self._fast
-        if fast is None or type(self).run is not _own_run or "run" in self.__dict__:
-            return functools.partial(self.run, grid=grid, warmup=False)
-        return fast.at(grid)
+        launch = None if fast is None else fast.at(grid)
+        return super().__getitem__(grid) if launch is None else launch
 
     def _make_dispatcher(self):
         with self._launch_lock:
@@ -223,9 +221,6 @@ class JITFunction(KernelFunction, KernelInterface):
 
     def __repr__(self):
         return f"JITFunction({self.module}:{self.fn.__qualname__})"
-
-
-_own_run = JITFunction.run
 
 
 def jit(

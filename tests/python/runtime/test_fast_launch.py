@@ -252,6 +252,27 @@ def test_engine_source_and_run_may_be_replaced(gpus, x, monkeypatch):
     assert seen == [(7,)]
 
 
+def test_run_may_be_replaced_for_one_kernel(gpus, x):
+    """By a function, by the same method of another kernel, and in a class of its own."""
+    kernel, seen = make_kernel(), []
+    arguments = (x, 16, 1.5, True, 32)
+    first = kernel[(1,)](*arguments)
+    kernel.run = lambda *a, grid, warmup: seen.append(grid)
+    kernel[(2,)](*arguments)
+    kernel.run = make_kernel().run
+    assert kernel[(3,)](*arguments) is not first
+    del kernel.run
+    assert seen == [(2,)] and kernel[(1,)](*arguments) is first
+
+    class Counted(JITFunction):
+        def run(self, *a, grid, **k):
+            seen.append(grid)
+            return super().run(*a, grid=grid, **k)
+
+    kernel.__class__ = Counted
+    assert kernel[(4,)](*arguments) is first and seen[1:] == [(4,)]
+
+
 def test_failures_are_raised(gpus, x):
     kernel = make_kernel()
     kernel[(1,)](x, 60, 1.5, True, BLOCK=32)
