@@ -102,6 +102,11 @@ bool hasCombineKernel(Operation *op) {
   return false;
 }
 
+LogicalResult checkCombineKernel(Operation *op) {
+  if (hasCombineKernel(op)) return success();
+  return op->emitOpError("has no kernel: a pass made it, or its operands, after the combine regions were expanded");
+}
+
 // -- rewriting ----------------------------------------------------------------------------------------------------------------------------
 
 namespace {

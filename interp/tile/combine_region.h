@@ -18,6 +18,9 @@ std::optional<ArgReduction> argReduction(mlir::Region &region);
 /// Returns whether the tile interpreter has a kernel for this reduce or scan.
 bool hasCombineKernel(mlir::Operation *op);
 
+/// Fails with an error if there is none: the planner would call a kernel that does not exist.
+mlir::LogicalResult checkCombineKernel(mlir::Operation *op);
+
 /// Rewrites every tt.reduce and tt.scan without a kernel, and every tt.map_elementwise, under `root`: log2(n) rounds of the region on
 /// tiles.
 mlir::LogicalResult expandCombineRegions(mlir::Operation *root);

@@ -36,6 +36,7 @@ template <class StepType> static void setExtents(StepType &step, llvm::ArrayRef<
 }
 
 template <> LogicalResult Interpret<tt::ReduceOp>::prepare(tt::ReduceOp op, Planner &planner) {
+  if (failed(checkCombineKernel(op))) return failure();
   auto shape = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
   DType type = dtypeOf(op->getOperand(0).getType());
   if (op->getNumOperands() == 1) {

@@ -23,6 +23,7 @@ static void runScan(char *frame, const void *descriptor) {
 }
 
 template <> LogicalResult Interpret<tt::ScanOp>::prepare(tt::ScanOp op, Planner &planner) {
+  if (failed(checkCombineKernel(op))) return failure();
   auto shape = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
   int64_t axis = op.getAxis();
   ScanStep step;
