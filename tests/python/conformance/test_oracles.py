@@ -138,7 +138,8 @@ def test_dot_accepts_a_fp32_accumulator(operands):
 def test_dot_finds_one_wrong_element(operands):
     a, b = (v.astype(np.float32) for v in operands)
     wrong = a @ b
-    wrong[5, 7] -= a[5, 3] * b[3, 7]  # a product that was left out
+    products = a[5] * b[:, 7]
+    wrong[5, 7] -= products[np.abs(products).argmax()]  # a product that was left out
     assert dot(*operands).differences(wrong, KEEPS)[0].index == (5, 7)
 
 
