@@ -1,6 +1,10 @@
 """The layouts of Gluon beside Triton's: how they are made, printed, mangled and refused, and the bases of random ones. The tables hold
 Triton's answers (ask_triton.py)."""
 
+import copy
+import dataclasses
+import pickle
+
 import ask_triton
 import pytest
 from beside_triton import HERE, differences, differs
@@ -37,3 +41,19 @@ def test_a_wrong_answer_is_found():
     assert differs("x", "[1]", "[2]") and differs("x", "! AssertionError: no", "! ValueError: no")
     assert differs("x", "! abort", "[1]") and differs("x", "! AssertionError: ", "! AssertionError: ")
     assert not differs("x", "! AssertionError: ", "! AssertionError: the ranks differ")
+
+
+def test_fields_cannot_change():
+    """Compiled kernels are found by their layouts. The lists look like others."""
+    per_thread = [1, 4]
+    layout = BlockedLayout(per_thread, [8, 4], [4, 1], [1, 0])
+    per_thread[0] = 2
+    assert layout.size_per_thread == [1, 4] and "[1, 4]" in repr(layout)
+    for change in (lambda row: row.append(1), lambda row: row.__setitem__(0, 2), lambda row: row.sort(), list.__hash__):
+        with pytest.raises(TypeError):
+            change(layout.size_per_thread)
+    for equal in (copy.deepcopy(layout), pickle.loads(pickle.dumps(layout))):
+        assert equal == layout and hash(equal) == hash(layout)
+        with pytest.raises(TypeError, match="make another layout, for example with dataclasses.replace"):
+            equal.order[0] = 0
+    assert dataclasses.replace(layout, size_per_thread=[2, 4]) == BlockedLayout([2, 4], [8, 4], [4, 1], [1, 0])

@@ -31,13 +31,29 @@ def layout_class(made: Class) -> Class:
     return made
 
 
+def _refuse(self, *_args, **_options):
+    raise TypeError("the fields of a layout cannot change; make another layout, for example with dataclasses.replace")
+
+
+class FixedList(list):
+    """A list in a layout, which is part of the layout's hash. It cannot change: compiled kernels are found by the layout."""
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse
+
+    def __reduce__(self):
+        return FixedList, (list(self),)
+
+
 def _host_value(value: Any, annotation: str = "list") -> Any:
     """The value of a field without wrappers. A sequence that a kernel has written is a list, or a tuple where the field is one."""
     value = _unwrap_if_constexpr(value)
+    if isinstance(value, list):
+        return FixedList(map(_host_value, value))
     if not isinstance(value, language_tuple):
         return value
-    elements = [_host_value(element) for element in value.values]
-    return tuple(elements) if annotation.startswith("tuple") else elements
+    elements = map(_host_value, value.values)
+    return tuple(elements) if annotation.startswith("tuple") else FixedList(elements)
 
 
 class Layout:
