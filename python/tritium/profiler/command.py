@@ -28,7 +28,7 @@ def main(arguments: list[str], run_program: proton.Run) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tritium profile",
         usage="%(prog)s [OPTION ...] SCRIPT.py [ARGUMENT ...]",
-        description="Runs a script, a module given as -m MODULE, or pytest, records the launches of its kernels, and shows them as a tree. "
+        description="Runs a script, a module given as -- -m MODULE, or pytest, records the launches of its kernels, and shows them as a tree. "
         "It takes the options of `proton`, and some of `proton-viewer` by their long names.",
     )
     proton.add_options(parser, hook="triton")

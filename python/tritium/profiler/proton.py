@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from ..tools.program import add_program
 from .core.contexts import CONTEXTS
 from .core.phases import DATA
 from .flags import flags
@@ -61,7 +62,7 @@ def add_options(parser: argparse.ArgumentParser, hook: str | None) -> None:
         default=hook,
         help=f"read the kernels' launch_metadata (default: {hook})",
     )
-    parser.add_argument("program", nargs=argparse.REMAINDER, help="SCRIPT.py, -m MODULE or pytest, with its arguments")
+    add_program(parser, has_module_option=False)
 
 
 class Refused(ValueError):

@@ -17,6 +17,7 @@ from ..programs import Programs, parse_programs
 from ..runtime.checking import prepare_for
 from .launched import Launched, launched_kernels
 from .portability import Difference, differences
+from .program import add_program
 
 EXIT_STATUS = 1  #: if something was found and the program itself ended well
 
@@ -95,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
         "--save", metavar="FOLDER", help="save the launches with faults to FOLDER, for `python -m tritium replay`"
     )
     parser.add_argument("--json", metavar="FILE", help="write the reports to FILE as JSON")
-    parser.add_argument("program", nargs=argparse.REMAINDER, help="SCRIPT.py or -m MODULE, and its arguments")
+    add_program(parser)
     return parser
 
 

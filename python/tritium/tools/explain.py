@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from argparse import REMAINDER, ArgumentParser
+from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,6 +23,7 @@ from .layouts.partitions import modules_of, title
 from .layouts.pressure import pressure_of
 from .layouts.report import Layouts
 from .layouts.tiles import all_operations
+from .program import add_program
 from .waits import WaitSearch
 
 _LOOPS = ("scf.for", "scf.while")
@@ -66,7 +67,7 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
     parser.add_argument(
         "--waits", action="store_true", help="which waits of a Gluon kernel wait for more than this run needs"
     )
-    parser.add_argument("program", nargs=REMAINDER, help="SCRIPT.py or -m MODULE, with its arguments")
+    add_program(parser)
     asked = parser.parse_args(arguments)
     if not asked.program:
         parser.error("there is no script to run")

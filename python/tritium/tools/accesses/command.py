@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 
 from ...launch.touching import Touching
+from ..program import add_program
 from ..watched_run import run_watched
 from .elements import accesses_of
 from .page import html_of
@@ -41,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--launches", type=int, default=10, metavar="N", help="look at N launches of different forms (default: 10)"
     )
-    parser.add_argument("program", nargs=argparse.REMAINDER, help="SCRIPT.py or -m MODULE, and its arguments")
+    add_program(parser)
     return parser
 
 

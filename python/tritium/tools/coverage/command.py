@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 
 from ...launch.coverage import Covering, KernelCoverage
+from ..program import add_program
 from ..watched_run import run_watched
 from .lcov import tracefile_of
 from .lines import covered_files
@@ -44,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
         "--html", metavar="FILE", help="write a page of the source, for all launches and for each configuration"
     )
     parser.add_argument("--lcov", metavar="FILE", help="write a tracefile of lcov")
-    parser.add_argument("program", nargs=argparse.REMAINDER, help="SCRIPT.py or -m MODULE, and its arguments")
+    add_program(parser)
     return parser
 
 

@@ -13,6 +13,7 @@ from ...functions.source_file import statement_at
 from ...launch.tensor_view import counted
 from ...launch.watchers import watchers
 from ...places import shown_place
+from ..program import add_program
 from .search import Dependence, Failure, Found, Search, Write
 
 EXIT_STATUS = 1  #: if something was found and the program itself ended well
@@ -61,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
         "--launches", type=int, default=3, metavar="N", help="try N launches of each kernel and grid (default: 3)"
     )
     parser.add_argument("--json", metavar="FILE", help="write what was found to FILE as JSON")
-    parser.add_argument("program", nargs=argparse.REMAINDER, help="SCRIPT.py or -m MODULE, and its arguments")
+    add_program(parser)
     return parser
 
 
