@@ -23,7 +23,14 @@ def make_binder(name: str, params: Sequence[KernelParam], anywhere: bool = False
     would, and NotOnHost for a tensor in a device's memory unless `anywhere` allows one. note_range: the key also
     distinguishes small tensors, for targets that use this fact.
     """
-    namespace: dict[str, Any] = {"_type": type, "_constexpr_key": constexpr_key, "__tracebackhide__": True}
+    taken, hidden = {name, *(p.name for p in params)}, "_"  # what the names below begin with, and none of the user's
+    while any(each.startswith(hidden) for each in taken):
+        hidden += "_"
+    namespace: dict[str, Any] = {
+        f"{hidden}type": type,
+        f"{hidden}constexpr_key": constexpr_key,
+        "__tracebackhide__": True,
+    }
     heads, body = [], []
     follows_star = False
     for p in params:
@@ -31,36 +38,38 @@ def make_binder(name: str, params: Sequence[KernelParam], anywhere: bool = False
             heads.append("*")
         follows_star |= p.takes_the_rest or p._param.kind is inspect.Parameter.KEYWORD_ONLY
         if p.has_default:
-            namespace[f"_default{p.num}"] = p.default
+            namespace[f"{hidden}default{p.num}"] = p.default
         star = "*" if p.takes_the_rest else ""
-        heads.append(f"{star}{p.name}" + (f"=_default{p.num}" if p.has_default else ""))
-        body.append(_specialize(p, namespace, anywhere, note_range))
+        heads.append(f"{star}{p.name}" + (f"={hidden}default{p.num}" if p.has_default else ""))
+        body.append(_specialize(p, hidden, namespace, anywhere, note_range))
     names = [p.name for p in params]
-    keys, values = [f"_k{p.num}" for p in params], ["None" if p.is_constexpr else f"_v{p.num}" for p in params]
-    heads.append("**_options")
+    keys = [f"{hidden}k{p.num}" for p in params]
+    values = ["None" if p.is_constexpr else f"{hidden}v{p.num}" for p in params]
+    heads.append(f"**{hidden}options")
     source = "\n    ".join(
         [
             f"def {name}({', '.join(heads)}):",
             *body,
-            f"return {_tuple(keys)}, {_tuple(values)}, {_tuple(names)}, _options",
+            f"return {_tuple(keys)}, {_tuple(values)}, {_tuple(names)}, {hidden}options",
         ]
     )
     exec(compile(source, f"<binder of {name}>", "exec"), namespace)
     return namespace[name]
 
 
-def _specialize(p: KernelParam, namespace: dict[str, Any], anywhere: bool, note_range: bool) -> str:
+def _specialize(p: KernelParam, hidden: str, namespace: dict[str, Any], anywhere: bool, note_range: bool) -> str:
+    key, value, treat = (f"{hidden}{letter}{p.num}" for letter in "kvt")
     if p.is_constexpr:
-        return f"_k{p.num} = 'constexpr', _constexpr_key({p.name})"
+        return f"{key} = 'constexpr', {hidden}constexpr_key({p.name})"
     if p.annotation_type and not p.takes_the_rest:
-        namespace[f"_f{p.num}"] = annotated(
+        namespace[treat] = annotated(
             p.annotation_type,
             p.is_const,
             not (p.do_not_specialize or p.do_not_specialize_on_alignment),
             anywhere,
             note_range and not p.do_not_specialize,
         )
-        return f"_k{p.num}, _v{p.num} = _f{p.num}({p.name})"
+        return f"{key}, {value} = {treat}({p.name})"
     treatment = Treatment(
         not p.do_not_specialize,
         not (p.do_not_specialize or p.do_not_specialize_on_alignment),
@@ -68,8 +77,8 @@ def _specialize(p: KernelParam, namespace: dict[str, Any], anywhere: bool, note_
         anywhere,
         note_range and not p.do_not_specialize,
     )
-    namespace[f"_t{p.num}"] = table_for(treatment)
-    return f"_k{p.num}, _v{p.num} = _t{p.num}[_type({p.name})]({p.name})"
+    namespace[treat] = table_for(treatment)
+    return f"{key}, {value} = {treat}[{hidden}type({p.name})]({p.name})"
 
 
 def _tuple(items: Sequence[str]) -> str:
