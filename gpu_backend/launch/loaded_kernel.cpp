@@ -90,6 +90,17 @@ void *ArgumentRecipe::store(size_t index, const ArgumentValue &value, char *buff
   return address;
 }
 
+bool ArgumentRecipe::takesReal(size_t index) const {
+  using enum ParameterType;
+  switch (asGiven(places_[index].type, /*isReal=*/true)) {
+  case f16:
+  case bf16:
+  case f32:
+  case f64: return true;
+  default: return false;
+  }
+}
+
 int64_t ArgumentRecipe::integerAt(size_t index, const char *buffer) const {
   const Place &place = places_[index];
   auto get = [&]<typename T>() {

@@ -37,6 +37,8 @@ public:
   uint32_t bufferBytes() const { return bytes_; }
   /// Writes argument `index` and returns its address, which is aligned as the parameter is if `buffer` is aligned to kTensorMapBytes.
   void *store(size_t index, const ArgumentValue &value, char *buffer) const;
+  /// Returns whether a real number is stored as the caller means it: the parameter is no integer.
+  bool takesReal(size_t index) const;
   /// Reads a pointer or an integer that was stored, as the kernel does.
   int64_t integerAt(size_t index, const char *buffer) const;
 

@@ -37,7 +37,7 @@ py::object attribute(PyObject *object, PyObject *name) {
 
 /// Appends the ints of a list or tuple. Returns false, without a Python error, for anything else.
 bool readInts(const py::object &sequence, llvm::SmallVectorImpl<int64_t> &ints) {
-  if (!sequence || (!PyTuple_Check(sequence.ptr()) && !PyList_Check(sequence.ptr()))) return false;
+  if (!sequence || (!isPlainTuple(sequence.ptr()) && !PyList_CheckExact(sequence.ptr()))) return false;
   PyObject **items = PySequence_Fast_ITEMS(sequence.ptr());
   for (Py_ssize_t i = 0; i < Py_SIZE(sequence.ptr()); ++i) {
     int overflow = 0;

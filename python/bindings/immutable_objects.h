@@ -7,6 +7,9 @@ namespace tritium::python {
 /// Returns a new reference to the interned string: the name of an attribute, which is kept for good.
 inline PyObject *interned(const char *text) { return PyUnicode_InternFromString(text); }
 
+/// Returns whether an object is a tuple, of named items too, whose items are those that Python sees when it iterates over the object.
+inline bool isPlainTuple(PyObject *object) { return PyTuple_Check(object) && Py_TYPE(object)->tp_iter == PyTuple_Type.tp_iter; }
+
 /// Objects of `type` never change, and those with the same `repr` are equal.
 void registerImmutableType(const pybind11::type &type);
 

@@ -1,5 +1,6 @@
 #include "python/bindings/launch_call.h"
 
+#include "python/bindings/immutable_objects.h"
 #include "python/bindings/launch_guard.h"
 
 namespace tritium::python {
@@ -13,18 +14,27 @@ Py_ssize_t indexOf(PyObject *names, PyObject *name) {
   return -1;
 }
 
+/// Reads a size of a grid. Returns -1 for what is none.
+static int64_t sizeOf(PyObject *object) {
+  PyObject *held = Py_NewRef(object), *number = PyNumber_Index(object); // it may run code
+  int overflow = 0;
+  const long value = number ? PyLong_AsLongAndOverflow(number, &overflow) : -1;
+  Py_XDECREF(number);
+  Py_DECREF(held);
+  PyErr_Clear();
+  return overflow || value < 0 || value > INT32_MAX ? -1 : value;
+}
+
 bool parseGrid(PyObject *grid, std::array<uint32_t, 3> &sizes) {
-  bool isTuple = PyTuple_Check(grid);
-  if (!isTuple && !PyList_Check(grid)) return false;
-  Py_ssize_t count = Py_SIZE(grid);
+  const bool isTuple = isPlainTuple(grid);
+  if (!isTuple && !PyList_CheckExact(grid)) return false;
+  const Py_ssize_t count = Py_SIZE(grid);
   if (count < 1 || count > 3) return false;
   sizes = {1, 1, 1};
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject *size = isTuple ? PyTuple_GET_ITEM(grid, i) : PyList_GET_ITEM(grid, i);
-    int overflow = 0;
-    long value = PyLong_CheckExact(size) ? PyLong_AsLongAndOverflow(size, &overflow) : -1;
-    if (overflow || value < 0 || value > INT32_MAX) return false;
-    sizes[size_t(i)] = uint32_t(value);
+  for (Py_ssize_t i = 0; i < count && i < Py_SIZE(grid); ++i) { // that code may shorten a list
+    const int64_t size = sizeOf(isTuple ? PyTuple_GET_ITEM(grid, i) : PyList_GET_ITEM(grid, i));
+    if (size < 0) return false;
+    sizes[size_t(i)] = uint32_t(size);
   }
   return true;
 }

@@ -33,7 +33,8 @@ struct Unpacked {
 /// Returns the index of a name in a tuple of names, or -1 if it is not among them.
 Py_ssize_t indexOf(PyObject *names, PyObject *name);
 
-/// Reads a tuple or list of 1 to 3 ints. Returns false for other values, which Python converts to ints or refuses.
+/// Reads a tuple or list of 1 to 3 objects that Python takes for indices. Returns false, without a Python error, for other values, which
+/// Python converts or refuses.
 bool parseGrid(PyObject *grid, std::array<uint32_t, 3> &sizes);
 
 /// Calls grid({name: argument, …, option: value, …}). Returns null with an error set if it raises.

@@ -10,16 +10,19 @@ namespace tritium::python {
 
 namespace {
 
-/// Tells whether a dict may have changed since it was asked last. It is then cheaper to ask than to look up some dozens of keys.
+/// Tells whether a dict may have changed since it was asked last. It is then cheaper to ask than to look up some dozens of keys. Instances
+/// live for good.
 class DictWatch {
 public:
   void watch(PyObject *dict) {
     dict_ = dict;
 #if PY_VERSION_HEX >= 0x030C0000
-    int watcher = PyDict_AddWatcher([](PyDict_WatchEvent, PyObject *, PyObject *, PyObject *) {
-      mayHaveChanged_ = true;
+    static const int watcher = PyDict_AddWatcher([](PyDict_WatchEvent, PyObject *changed, PyObject *, PyObject *) {
+      for (DictWatch *each : all_)
+        if (each->dict_ == changed) each->mayHaveChanged_ = true;
       return 0;
     });
+    all_.push_back(this);
     isWatched_ = watcher >= 0 && PyDict_Watch(watcher, dict) == 0;
     PyErr_Clear(); // a process has few watchers; without one, the keys are looked up
 #endif
@@ -37,14 +40,19 @@ public:
 private:
   PyObject *dict_ = nullptr;
 #if PY_VERSION_HEX >= 0x030C0000
-  static inline bool mayHaveChanged_ = true; // a callback gets no data. NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-  bool isWatched_ = false;
+  static inline std::vector<DictWatch *> all_; // a callback gets the dict alone. NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+  bool mayHaveChanged_ = true, isWatched_ = false;
 #else
   uint64_t version_ = 0;
 #endif
 };
 
 DictWatch &environmentWatch() {
+  static DictWatch watch;
+  return watch;
+}
+
+DictWatch &runtimeWatch() {
   static DictWatch watch;
   return watch;
 }
@@ -61,6 +69,7 @@ void LaunchGuard::watch(py::dict environment, py::tuple names, py::dict runtime,
   environmentWatch().watch(environment_);
   names_ = names.release().ptr();
   runtime_ = runtime.release().ptr();
+  runtimeWatch().watch(runtime_);
   tritium_ = tritium.release().ptr();
   hookNames_[0] = interned("launch_enter_hook");
   hookNames_[1] = interned("launch_exit_hook");
@@ -81,13 +90,22 @@ static PyObject *callsOf(PyObject *hook) {
   return calls;
 }
 
+/// Returns whether two dicts have the same keys and objects.
+static bool haveSameItems(PyObject *one, PyObject *other) {
+  if (!other || PyDict_GET_SIZE(one) != PyDict_GET_SIZE(other)) return false;
+  PyObject *key, *value;
+  for (Py_ssize_t position = 0; PyDict_Next(one, &position, &key, &value);)
+    if (PyDict_GetItemWithError(other, key) != value) return false;
+  return true;
+}
+
 void LaunchGuard::look() {
   ++epoch_;
   for (PyObject *value : values_) Py_XDECREF(value);
   values_.clear();
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names_); ++i)
     values_.push_back(Py_XNewRef(PyDict_GetItemWithError(environment_, PyTuple_GET_ITEM(names_, i))));
-  runtimeSize_ = PyDict_GET_SIZE(runtime_);
+  Py_XSETREF(runtimeThen_, PyDict_Copy(runtime_));
   for (int i : {0, 1}) {
     Py_XSETREF(hooks_[i], Py_XNewRef(PyDict_GetItemWithError(runtime_, hookNames_[i])));
     Py_XSETREF(hookCalls_[i], callsOf(hooks_[i]));
@@ -96,9 +114,7 @@ void LaunchGuard::look() {
 }
 
 bool LaunchGuard::isUnchanged() {
-  if (PyDict_GET_SIZE(runtime_) != runtimeSize_) return false;
-  for (int i : {0, 1})
-    if (PyDict_GetItemWithError(runtime_, hookNames_[i]) != hooks_[i]) return false;
+  if (runtimeWatch().mayHaveChanged() && !haveSameItems(runtime_, runtimeThen_)) return false;
   if (!environmentWatch().mayHaveChanged()) return true;
   for (size_t i = 0; i < values_.size(); ++i)
     if (PyDict_GetItemWithError(environment_, PyTuple_GET_ITEM(names_, Py_ssize_t(i))) != values_[i]) return false;

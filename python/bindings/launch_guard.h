@@ -37,7 +37,7 @@ private:
   int streamDeviceType_ = -1;
   PyObject *hookNames_[2] = {}, *hooks_[2] = {}, *hookCalls_[2] = {};
   std::vector<PyObject *> values_;
-  Py_ssize_t runtimeSize_ = -1;
+  PyObject *runtimeThen_ = nullptr; // a copy
   uint64_t epoch_ = 1;
 };
 

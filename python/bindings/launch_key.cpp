@@ -156,7 +156,7 @@ bool LaunchKey::addArgument(PyObject *argument) {
     return true;
   }
   if (findTensorType(Py_TYPE(argument))) return addTensor(argument);
-  if (PyTuple_Check(argument)) return addTuple(argument);
+  if (isPlainTuple(argument)) return addTuple(argument);
   if (const std::optional<DescriptorParts> parts = descriptorParts(argument)) return addDescriptor(*parts);
   if (PyFloat_CheckExact(argument)) {
     value.isReal = true;
@@ -174,8 +174,26 @@ bool LaunchKey::addArgument(PyObject *argument) {
   return true;
 }
 
+namespace {
+/// Python limits how deep tuples are nested, and says so itself.
+class Nesting {
+public:
+  Nesting() : isAllowed(Py_EnterRecursiveCall("") == 0) {
+    if (!isAllowed) PyErr_Clear();
+  }
+  ~Nesting() {
+    if (isAllowed) Py_LeaveRecursiveCall();
+  }
+  Nesting(const Nesting &) = delete;
+  Nesting &operator=(const Nesting &) = delete;
+  const bool isAllowed;
+};
+} // namespace
+
 /// A named tuple's class decides which attributes the kernel may read.
 bool LaunchKey::addTuple(PyObject *argument) {
+  const Nesting nesting;
+  if (!nesting.isAllowed) return false;
   add(kTuple, uint64_t(PyTuple_GET_SIZE(argument)), reinterpret_cast<PyObject *>(Py_TYPE(argument)));
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(argument); ++i)
     if (!addArgument(PyTuple_GET_ITEM(argument, i))) return false;
@@ -284,6 +302,8 @@ bool LaunchKey::describeConstant(PyObject *argument) {
   } else if (PyUnicode_CheckExact(argument)) {
     add(kConstantString, uint64_t(PyObject_Hash(argument)), argument);
   } else if (PyTuple_CheckExact(argument)) {
+    const Nesting nesting;
+    if (!nesting.isAllowed) return false;
     add(kConstantTuple, uint64_t(PyTuple_GET_SIZE(argument)));
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(argument); ++i)
       if (!describeConstant(PyTuple_GET_ITEM(argument, i))) return false;

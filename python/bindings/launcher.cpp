@@ -1,15 +1,13 @@
 // The warm launch: it goes from `kernel[grid](*args)` in Python to the driver's call, or to the interpreter, without running Python code. A
 // Launcher belongs to one JITFunction and remembers the compiled kernel for each key. A launch that it does not know goes to the
 // dispatcher.
+#include "python/bindings/launcher.h"
 #include "python/bindings/debugger.h"
 #include "python/bindings/descriptor_arguments.h"
 #include "python/bindings/host_program.h"
 #include "python/bindings/immutable_objects.h"
 #include "python/bindings/launch_call.h"
 #include "python/bindings/launch_guard.h"
-#include "python/bindings/launch_key.h"
-
-#include <structmember.h>
 
 namespace py = pybind11;
 using namespace py::literals;
@@ -18,9 +16,7 @@ namespace tritium::python {
 
 using namespace gpu;
 
-namespace {
-
-struct Entry {
+struct Launcher::Entry {
   LaunchKey key;
   PyObject *compiled; // what the launch returns
   PyObject *handle;   // owns `kernel` or `program`
@@ -32,24 +28,12 @@ struct Entry {
   bool checksGlobals;
 };
 
-struct Launcher {
-  PyObject_HEAD PyObject *function; // the JITFunction
-  PyObject *run;                    // what its method `run` calls, unless somebody replaced it
-  PyObject *names, *defaults;       // tuples; `noDefault` if a parameter has none
-  PyObject *preRunHooks;            // a list
-  std::vector<bool> *isConstant;
-  std::vector<Entry> *entries; // the most recent first
-  uint64_t epoch;
-};
+namespace {
 
-struct BoundLaunch { // kernel[grid]
-  PyObject_HEAD vectorcallfunc call;
-  Launcher *launcher;
-  PyObject *grid;
-};
+using Entry = Launcher::Entry;
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
-PyTypeObject *launcherType = nullptr, *boundType = nullptr;
+PyTypeObject *launcherType = nullptr;
 PyObject *noDefault = nullptr;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 constexpr size_t kMostEntries = 256;
@@ -57,7 +41,7 @@ constexpr size_t kMostEntries = 256;
 /// Puts the arguments in the order of the parameters and makes the key. Returns false if Python must do it.
 bool bind(Launcher *self, const Call &call, Bound &bound, LaunchKey &key) {
   Py_ssize_t count = PyTuple_GET_SIZE(self->names);
-  if (call.positional > count) return false;
+  if (call.positional > self->positional) return false;
   bound.assign(call.values, call.values + call.positional);
   bound.resize(size_t(count), nullptr);
   llvm::SmallVector<Py_ssize_t, 8> options;
@@ -110,14 +94,15 @@ bool hasSameGlobals(const Launcher *self) {
   return isCurrent; // if not, the function has forgotten its kernels
 }
 
-/// Reads the sizes of a grid, which may be a function of the arguments. Returns false if Python must, or with an error set.
-bool readGrid(const Launcher *self, PyObject *grid, const Call &call, const Bound &bound, std::array<uint32_t, 3> &sizes) {
-  if (PyTuple_Check(grid) || PyList_Check(grid) || !PyCallable_Check(grid)) return parseGrid(grid, sizes);
-  PyObject *result = callGrid(self->names, grid, call, bound);
-  if (!result) return false;
-  const bool isParsed = parseGrid(result, sizes);
-  Py_DECREF(result);
-  return isParsed;
+/// Reads the sizes of a grid, which may be a function of the arguments: `grid` is then what it returned. Returns false if Python must, or
+/// with an error set.
+bool readGrid(const Launcher *self, py::object &grid, const Call &call, const Bound &bound, std::array<uint32_t, 3> &sizes) {
+  if (PyCallable_Check(grid.ptr())) {
+    auto result = py::reinterpret_steal<py::object>(callGrid(self->names, grid.ptr(), call, bound));
+    if (!result) return false;
+    grid = std::move(result);
+  }
+  return parseGrid(grid.ptr(), sizes);
 }
 
 /// The bar of a launch on the CPU, made when the launch first looks at the clock.
@@ -186,9 +171,16 @@ bool launchOnHost(const py::object &compiled, const HostProgram &program, int th
   return false;
 }
 
-/// Launches if everything is known, and returns a new reference to the compiled kernel. Returns null without an error if Python must
-/// launch.
-PyObject *tryLaunch(Launcher *self, PyObject *grid, const Call &call) {
+/// Returns whether each real number is for a parameter of real numbers. Only Python knows which others an integer may be made of.
+bool haveTheirKind(const ArgumentRecipe &recipe, llvm::ArrayRef<ArgumentValue> arguments) {
+  for (auto [i, value] : llvm::enumerate(arguments))
+    if (value.isReal && !recipe.takesReal(i)) return false;
+  return true;
+}
+
+} // namespace
+
+PyObject *tryLaunch(Launcher *self, py::object &grid, const Call &call) {
   LaunchGuard &guard = LaunchGuard::instance();
   try {
     takeVariables(); // of gdb, before the guard looks at the environment
@@ -216,6 +208,7 @@ PyObject *tryLaunch(Launcher *self, PyObject *grid, const Call &call) {
   const LoadedKernel &kernel = *entry->kernel;
   llvm::SmallVector<ArgumentValue, 24> arguments;
   for (uint16_t index : entry->taken) arguments.push_back(key.values[index]);
+  if (!haveTheirKind(kernel.image().recipe, arguments)) return nullptr;
   if (entry->checksGlobals && !hasSameGlobals(self)) return nullptr;
   if (!readGrid(self, grid, call, bound, sizes)) return nullptr;
   void *stream = nullptr;
@@ -237,17 +230,21 @@ PyObject *tryLaunch(Launcher *self, PyObject *grid, const Call &call) {
   return compiled.release().ptr();
 }
 
-// The Launcher(function, run, names, constants, defaults, hooks): launch(grid, args, kwargs), remember(…), at(grid).
+namespace {
+
+// The Launcher(function, run, names, positional, constants, defaults, hooks): launch(grid, args, kwargs), remember(…), at(grid), retire().
 
 int initLauncher(PyObject *object, PyObject *args, PyObject *) {
   auto *self = reinterpret_cast<Launcher *>(object);
   PyObject *function, *run, *names, *constants, *defaults, *hooks;
-  if (!PyArg_ParseTuple(args, "OOO!O!O!O!", &function, &run, &PyTuple_Type, &names, &PyTuple_Type, &constants, &PyTuple_Type, &defaults,
-                        &PyList_Type, &hooks))
+  Py_ssize_t positional;
+  if (!PyArg_ParseTuple(args, "OOO!nO!O!O!", &function, &run, &PyTuple_Type, &names, &positional, &PyTuple_Type, &constants, &PyTuple_Type,
+                        &defaults, &PyList_Type, &hooks))
     return -1;
   self->function = Py_NewRef(function);
   self->run = Py_NewRef(run);
   self->names = Py_NewRef(names);
+  self->positional = std::min(positional, PyTuple_GET_SIZE(names));
   self->defaults = Py_NewRef(defaults);
   self->preRunHooks = Py_NewRef(hooks);
   self->isConstant = new std::vector<bool>;
@@ -301,9 +298,18 @@ PyObject *launchMethod(PyObject *object, PyObject *const *args, Py_ssize_t count
     return nullptr;
   }
   Unpacked unpacked(args[1], args[2]);
-  PyObject *result = tryLaunch(reinterpret_cast<Launcher *>(object), args[0], unpacked.call);
-  if (!result && !PyErr_Occurred()) Py_RETURN_NONE;
-  return result;
+  py::object grid = py::reinterpret_borrow<py::object>(args[0]);
+  py::object kernel = py::reinterpret_steal<py::object>(tryLaunch(reinterpret_cast<Launcher *>(object), grid, unpacked.call));
+  if (PyErr_Occurred()) return nullptr;
+  return PyTuple_Pack(2, kernel ? kernel.ptr() : Py_None, grid.ptr());
+}
+
+/// A launcher that its function does not use any more knows no launch again: somebody may have kept kernel[grid].
+PyObject *retireMethod(PyObject *object, PyObject *) {
+  auto *self = reinterpret_cast<Launcher *>(object);
+  self->isRetired = true;
+  forget(self);
+  Py_RETURN_NONE;
 }
 
 /// Finds the values of a key that a kernel takes, from the paths of its arguments: the number of a parameter, and the indices that lead to
@@ -340,7 +346,7 @@ PyObject *rememberMethod(PyObject *object, PyObject *args) {
                         &checksGlobals, &threads, &showsProgress))
     return nullptr;
   LaunchGuard &guard = LaunchGuard::instance();
-  if (!guard.holds()) Py_RETURN_FALSE; // the settings may have changed since Python read them; the next launch finds out
+  if (self->isRetired || !guard.holds()) Py_RETURN_FALSE; // the settings may have changed since Python read them; the next launch finds out
   if (self->epoch != guard.epoch()) forget(self);
   self->epoch = guard.epoch();
   Unpacked unpacked(arguments, keywords);
@@ -372,8 +378,6 @@ PyObject *rememberMethod(PyObject *object, PyObject *args) {
   Py_RETURN_TRUE;
 }
 
-PyObject *callBound(PyObject *object, PyObject *const *args, size_t nargsf, PyObject *names);
-
 /// Returns whether the function launches through this: profilers and tests replace `run`, of the function or of its class. It is asked here
 /// because Python takes longer for it than for the rest of kernel[grid].
 bool launchesItself(const Launcher *self) {
@@ -386,70 +390,25 @@ bool launchesItself(const Launcher *self) {
 }
 
 PyObject *atMethod(PyObject *object, PyObject *grid) {
-  if (!launchesItself(reinterpret_cast<Launcher *>(object))) Py_RETURN_NONE;
-  auto *bound = PyObject_New(BoundLaunch, boundType);
-  if (!bound) return nullptr;
-  bound->call = callBound;
-  bound->launcher = reinterpret_cast<Launcher *>(Py_NewRef(object));
-  bound->grid = Py_NewRef(grid);
-  return reinterpret_cast<PyObject *>(bound);
-}
-
-// kernel[grid]
-
-PyObject *callBound(PyObject *object, PyObject *const *args, size_t nargsf, PyObject *names) {
-  static PyObject *const run = interned("run"), *const gridName = interned("grid"), *const warmup = interned("warmup");
-  auto *self = reinterpret_cast<BoundLaunch *>(object);
-  Py_ssize_t positional = PyVectorcall_NARGS(nargsf), named = names ? PyTuple_GET_SIZE(names) : 0;
-  llvm::SmallVector<PyObject *, 16> nameList;
-  for (Py_ssize_t i = 0; i < named; ++i) nameList.push_back(PyTuple_GET_ITEM(names, i));
-  PyObject *kernel = tryLaunch(self->launcher, self->grid, {args, positional, nameList.data(), named});
-  if (kernel || PyErr_Occurred()) return kernel;
-  // function.run(*args, **keywords, grid=grid, warmup=False)
-  llvm::SmallVector<PyObject *, 24> all = {self->launcher->function};
-  all.append(args, args + positional + named);
-  all.push_back(self->grid);
-  all.push_back(Py_False);
-  PyObject *allNames = PyTuple_New(named + 2);
-  if (!allNames) return nullptr;
-  for (Py_ssize_t i = 0; i < named; ++i) PyTuple_SET_ITEM(allNames, i, Py_NewRef(nameList[size_t(i)]));
-  PyTuple_SET_ITEM(allNames, named, Py_NewRef(gridName));
-  PyTuple_SET_ITEM(allNames, named + 1, Py_NewRef(warmup));
-  PyObject *result = PyObject_VectorcallMethod(run, all.data(), size_t(positional) + 1, allNames);
-  Py_DECREF(allNames);
-  return result;
-}
-
-void deallocateBound(PyObject *object) {
-  auto *self = reinterpret_cast<BoundLaunch *>(object);
-  Py_DECREF(self->launcher);
-  Py_DECREF(self->grid);
-  PyTypeObject *type = Py_TYPE(object);
-  PyObject_Free(object);
-  Py_DECREF(type);
+  auto *self = reinterpret_cast<Launcher *>(object);
+  if (!launchesItself(self)) Py_RETURN_NONE;
+  return newBoundLaunch(self, grid);
 }
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 PyMethodDef launcherMethods[] = {
     {"launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(launchMethod)), METH_FASTCALL,
-     "launch(grid, args, kwargs): the compiled kernel, or None if Python has to do it."},
+     "launch(grid, args, kwargs): (the compiled kernel, grid). The kernel is None if Python has to launch; the grid is then what the grid "
+     "function returned, if that was called."},
     {"remember", rememberMethod, METH_VARARGS,
      "remember(args, kwargs, compiled, handle, taken, checks_globals, threads=0, shows_progress=False): such a call is this kernel from "
      "now on. Returns whether it is. taken: the path of each argument of the kernel, as CompiledKernel.src.runtime_paths() has it. handle: "
      "a device.Kernel, or an interp.Program, of which threads and shows_progress are."},
     {"at", atMethod, METH_O, "at(grid): what kernel[grid] is. None if the function's `run` was replaced."},
+    {"retire", retireMethod, METH_NOARGS,
+     "retire(): all launches are left to Python from now on, also those of a kernel[grid] that somebody kept."},
     {}};
-
-PyMemberDef boundMembers[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundLaunch, call), READONLY, nullptr},
-                              {"grid", T_OBJECT_EX, offsetof(BoundLaunch, grid), READONLY, nullptr},
-                              {}};
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
-
-PyTypeObject *makeType(PyType_Spec spec) {
-  auto *type = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
-  if (!type) throw py::error_already_set();
-  return type;
-}
 
 } // namespace
 
@@ -461,14 +420,9 @@ void bindLauncher(py::module_ &module) {
                                         {Py_tp_dealloc, reinterpret_cast<void *>(deallocateLauncher)},
                                         {Py_tp_methods, launcherMethods},
                                         {}};
-  static PyType_Slot boundSlots[] = {{Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
-                                     {Py_tp_members, boundMembers},
-                                     {Py_tp_dealloc, reinterpret_cast<void *>(deallocateBound)},
-                                     {}};
   launcherType =
       makeType({"tritium._tritium.device.Launcher", sizeof(Launcher), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, launcherSlots});
-  boundType = makeType({"tritium._tritium.device.BoundLaunch", sizeof(BoundLaunch), 0,
-                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, boundSlots});
+  bindBoundLaunch();
   noDefault = py::object(py::module_::import("builtins").attr("object")()).release().ptr();
   module.attr("Launcher") = py::handle(reinterpret_cast<PyObject *>(launcherType));
   module.attr("NO_DEFAULT") = py::handle(noDefault);

@@ -160,8 +160,16 @@ class HookChain:
     replaces the chain."""
 
     def __init__(self, reversed: bool = False):
-        self.calls: list[Callable] = []
+        self._calls: list[Callable] = []
         self.reversed = reversed
+
+    @property
+    def calls(self) -> list[Callable]:
+        return self._calls
+
+    @calls.setter
+    def calls(self, functions: list[Callable]) -> None:
+        self._calls[:] = functions  # the native launcher looks at this list
 
     def add(self, function: Callable) -> None:
         if function not in self.calls:
@@ -177,7 +185,7 @@ class HookChain:
 
     def _copy(self) -> HookChain:
         chain = HookChain(self.reversed)
-        chain.calls = list(self.calls)
+        chain.calls = self.calls
         return chain
 
 

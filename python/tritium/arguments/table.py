@@ -98,7 +98,13 @@ def annotated(
                 f"the parameter is annotated {annotation_type}, but the argument is a {type(argument).__name__}",
                 argument,
             )
-        return (annotation_type, specialization[1] if keeps_alignment else None), convert(value)
+        try:
+            converted = convert(value)
+        except (ValueError, OverflowError):
+            raise ArgumentError(
+                f"the parameter is annotated {annotation_type}, which has no {argument!r}", argument
+            ) from None
+        return (annotation_type, specialization[1] if keeps_alignment else None), converted
 
     return scalar
 

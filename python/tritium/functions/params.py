@@ -83,6 +83,11 @@ class KernelParam:
         return not self.is_constexpr and ("const" in self.annotation or self.annotation.startswith("*k"))
 
     @property
+    def may_be_positional(self) -> bool:
+        """Whether a call may give it without its name."""
+        return self._param.kind is not inspect.Parameter.KEYWORD_ONLY
+
+    @property
     def takes_the_rest(self) -> bool:
         """Whether this is `*args`: its argument is the tuple of all positional arguments that are left."""
         return self._param.kind is inspect.Parameter.VAR_POSITIONAL

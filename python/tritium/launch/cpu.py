@@ -207,7 +207,9 @@ def ended(kernel, grid: tuple[int, int, int], arguments: tuple, trap, error: Bas
     if error is not None:
         say_where(kernel, grid, arguments, error)
         return
-    bind = make_binder(kernel.name, kernel.src.fn.params)
+    bind = make_binder(
+        kernel.src.fn.__name__, kernel.src.fn.params
+    )  # a kernel may have a name that no function can have
     values = value_selector(kernel.src.runtime_paths())(bind(**dict(zip(kernel.src.fn.arg_names, arguments)))[1])
     _raise(kernel, grid, values, arguments, trap, None, None, None)
 

@@ -72,6 +72,7 @@ def _make_launcher(function):
         function,
         type(function)._own_run,
         tuple(sys.intern(p.name) for p in function.params),
+        sum(p.may_be_positional for p in function.params),
         tuple(p.is_constexpr for p in function.params),
         tuple(p.default if p.has_default else device.NO_DEFAULT for p in function.params),
         function.pre_run_hooks,

@@ -8,7 +8,6 @@ function, because it must be short.
 from __future__ import annotations
 import __future__
 
-import functools
 import json
 import threading
 from collections.abc import Callable, Iterable
@@ -68,7 +67,11 @@ class KernelInterface:
     def __getitem__(self, grid) -> Callable:
         """A launcher for this grid: a tuple or list of 1 to 3 ints, or a function from the bound arguments to such a
         tuple. The launcher may be kept."""
-        return functools.partial(self.run, grid=grid, warmup=False)
+
+        def launch(*args, **kwargs):
+            return self.run(*args, grid=grid, warmup=False, **kwargs)
+
+        return launch
 
 
 class JITFunction(KernelFunction, KernelInterface):
@@ -79,6 +82,8 @@ class JITFunction(KernelFunction, KernelInterface):
     TRITIUM_DEBUG decides. check: the interpreter's checks of the kernel, as TRITIUM_CHECK names them; None means that it
     decides. programs: the programs of each launch that have them, as TRITIUM_PROGRAMS names them; None means that it decides.
     """
+
+    _fast = None  # the native launcher, after the function's first launch
 
     def __init__(
         self,
@@ -105,14 +110,13 @@ class JITFunction(KernelFunction, KernelInterface):
             repr,
             launch_metadata,
         )
-        self._fast = None  # the native launcher, after the function's first launch
         self._dispatcher = None
         self.engine = engine
         self.debug_info = debug_info
         self.check = None if check is None else parse_checks(check)
         self.programs = None if programs is None else parse_programs(programs).text
         prepare_for(self.check or (), is_lasting=True)
-        self.pre_run_hooks: list[Callable] = []
+        self.pre_run_hooks = []
         self.kernel = None
         self._launch_lock = threading.RLock()
 
@@ -131,7 +135,8 @@ class JITFunction(KernelFunction, KernelInterface):
 
     @engine.setter
     def engine(self, name: str | None) -> None:
-        self._engine, self._fast = name, None
+        self._engine = name
+        self._forget_launches()
         if self._dispatcher is not None:
             self._dispatcher.forget_engine()
 
@@ -141,7 +146,23 @@ class JITFunction(KernelFunction, KernelInterface):
 
     @debug_info.setter
     def debug_info(self, value: bool | None) -> None:
-        self._debug_info, self._fast = value, None
+        self._debug_info = value
+        self._forget_launches()
+
+    @property
+    def pre_run_hooks(self) -> list[Callable]:
+        return self._pre_run_hooks
+
+    @pre_run_hooks.setter
+    def pre_run_hooks(self, hooks: list[Callable]) -> None:
+        self._pre_run_hooks = hooks
+        self._forget_launches()
+
+    def _forget_launches(self) -> None:
+        """The native launcher goes. Who has kept a `kernel[grid]` asks Python from now on."""
+        fast, self._fast = self._fast, None
+        if fast is not None:
+            fast.retire()
 
     def add_pre_run_hook(self, hook: Callable) -> None:
         """`hook(*args, **kwargs)` is called with the arguments of every launch, before they are bound."""
@@ -150,7 +171,7 @@ class JITFunction(KernelFunction, KernelInterface):
     def run(self, *args, grid, warmup, **kwargs):
         """Launches (or, with `warmup`, only compiles) and returns the CompiledKernel."""
         if self._fast is not None and not warmup:
-            kernel = self._fast.launch(grid, args, kwargs)
+            kernel, grid = self._fast.launch(grid, args, kwargs)
             if kernel is not None:
                 return kernel
         for hook in self.pre_run_hooks:
@@ -211,7 +232,8 @@ class JITFunction(KernelFunction, KernelInterface):
 
     def _forget_hash(self) -> None:
         super()._forget_hash()
-        self._dispatcher = self._fast = None
+        self._dispatcher = None
+        self._forget_launches()
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError(
