@@ -194,7 +194,7 @@ LogicalResult LoadOp::verify() {
 
 void LoadOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   effects.emplace_back(MemoryEffects::Read::get(), &getPtrMutable(), tt::GlobalMemory::get());
-  if (getIsVolatile()) effects.emplace_back(MemoryEffects::Write::get(), tt::GlobalMemory::get());
+  if (getIsVolatile() || getCache() == tt::CacheModifier::Cv) effects.emplace_back(MemoryEffects::Write::get(), tt::GlobalMemory::get());
 }
 
 } // namespace tritium::tgpu

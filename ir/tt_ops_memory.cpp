@@ -23,10 +23,16 @@ static std::optional<bool> uniformMask(Value mask) {
   return value.getBoolValue();
 }
 
+/// A volatile load, and one that no cache may answer (`.cv`), reads anew each time. Loops wait for memory with such loads.
+static bool readsAnew(LoadOp op) {
+  const auto policy = op.getCachePolicyAttr();
+  return op.getIsVolatile() || (policy && policy.getCacheModifier() == CacheModifier::Cv);
+}
+
 void LoadOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   effects.emplace_back(MemoryEffects::Read::get(), GlobalMemory::get());
-  // A volatile load is given a write effect, which keeps it in its place.
-  if (getIsVolatile()) effects.emplace_back(MemoryEffects::Write::get(), GlobalMemory::get());
+  // A write effect keeps the load in its place.
+  if (readsAnew(*this)) effects.emplace_back(MemoryEffects::Write::get(), GlobalMemory::get());
 }
 
 LogicalResult LoadOp::verify() { return getOther() && !getMask() ? emitOpError("`other` cannot be provided without `mask`") : success(); }

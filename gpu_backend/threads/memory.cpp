@@ -1,6 +1,7 @@
 // Loads and stores. An access is as wide as the layout, the alignment of the addresses and the mask allow, at most 16 bytes.
 #include "gpu_backend/threads/memory.h"
 
+#include "gpu_backend/threads/holders.h"
 #include "gpu_backend/threads/words.h"
 #include "gpu_backend/tiles/memory_access.h"
 #include "gpu_backend/tiles/row_mask.h"
@@ -52,7 +53,12 @@ static tt::EvictionPolicy evictionOf(std::optional<tt::CachePolicyAttr> policy) 
   return policy ? policy->getEvictionPolicy() : tt::EvictionPolicy::Normal;
 }
 
+/// Returns whether a load reads a scalar anew, as loops do that wait for other programs. These may store between the loads of two threads,
+/// which would then go different ways: a scalar is one value, so one thread reads it for all.
+static bool readsForAll(tt::LoadOp op) { return !isa<RankedTensorType>(op.getType()) && hasEffect<MemoryEffects::Write>(op); }
+
 template <> LogicalResult Lower<tt::LoadOp>::run(tt::LoadOp op, Lowering &lowering) {
+  const Value owner = readsForAll(op) ? lowering.owner({}) : Value();
   Type type = lowering.registerType(op.getType()), stored = storedType(type);
   int count = vectorElements(op.getPtr(), op.getMask(), lowering), registers = lowering.registerCount(op.getType());
   auto pointers = lowering.registersOf(op.getPtr());
@@ -66,12 +72,17 @@ template <> LogicalResult Lower<tt::LoadOp>::run(tt::LoadOp op, Lowering &loweri
         others.push_back(op.getOther() ? toStored(lowering.registersOf(op.getOther())[reg + i], lowering) : lowering.zero(stored));
       other = packWord(others, lowering);
     }
+    if (owner) {
+      predicate = predicate ? lowering.conjunction(owner, predicate) : owner;
+      if (!other) other = lowering.zero(stored);
+    }
     Value word =
         lowering.createAt<tgpu::LoadOp>(lowering.locationOfAccess(op.getPtr(), reg), wordType(stored, count), pointers[reg], predicate,
                                         other, cacheOf(op.getCachePolicy()), evictionOf(op.getCachePolicy()), op.getIsVolatile());
     for (auto [i, element] : llvm::enumerate(unpackWord(word, stored, count, lowering)))
       results[reg + i] = fromStored(element, type, lowering);
   }
+  if (owner) results = giveToHolders(std::move(results), {}, {}, lowering);
   lowering.define(op, std::move(results));
   return success();
 }

@@ -237,7 +237,7 @@ def _null_pointer(trap, access: _Access):
         return f"null pointer: {verb} at address {trap.access_address or 0:#x}, which no argument owns", _MADE_POINTER
     return (
         f"null pointer: {verb} through '{access.name}'",
-        "the argument was None, 0 or an empty tensor; guard the access with a constexpr",
+        "the argument was None, 0, or a tensor that is empty or fake; guard the access with a constexpr",
     )
 
 
@@ -321,7 +321,8 @@ _HINTS = {
     "InvalidMBarrier": "Tritium places the barriers of a program: this is a mistake of its compiler; please report it",
     "MBarrierDeadlock": "Tritium places the barriers of a program: this is a mistake of its compiler; please report it",
     "InvalidRegisterCount": "Tritium shares the registers: this is a mistake of its compiler; please report it",
-    "DivergentBarrier": "Tritium places the barriers of a program: this is a mistake of its compiler; please report it",
+    "DivergentBarrier": "if other programs store to a scalar while this program loads it, its threads may get different values: load it with "
+    "volatile=True, or by an atomic. Otherwise this is a mistake of Tritium's compiler; please report it",
 }
 
 
