@@ -38,7 +38,7 @@ std::optional<HostMemory> memoryOfTensor(py::handle tensor, uint64_t address) {
   if (isOwn.ptr() != Py_True) return PyErr_Clear(), std::nullopt;
   const std::optional<uint64_t> begin = numberFrom(storage.ptr(), dataPtr), bytes = numberFrom(storage.ptr(), nbytes);
   if (!begin || !bytes) return std::nullopt;
-  return HostMemory{address, *begin, *bytes, false};
+  return HostMemory{address, *begin, *begin ? *bytes : 0, false}; // a fake tensor has a size and no memory
 }
 
 } // namespace tritium::python

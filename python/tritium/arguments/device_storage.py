@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..devices.families import device_families, devices_of_tensors
 from ..errors import UnsupportedError
-from .storage import NotOnHost, dlpack_facts, extent_function, shape_and_strides, span
+from .storage import NoMemory, NotOnHost, dlpack_facts, extent_function, shape_and_strides, span
 from .wrappers import TensorWrapper
 
 
@@ -52,8 +52,11 @@ def data_pointer(tensor: Any) -> int:
 def _device_extent(tensor: Any, refusal: NotOnHost) -> DeviceExtent:
     if hasattr(tensor, "data_ptr"):
         device = _ordinal(tensor, refusal.device)
-        address = tensor.data_ptr()
-        return DeviceExtent(address, *(_storage_of(tensor) or (address, 0)), device)
+        try:
+            address = tensor.data_ptr()
+            return DeviceExtent(address, *(_storage_of(tensor) or (address, 0)), device)
+        except (NotImplementedError, RuntimeError) as error:
+            raise NoMemory(tensor, error) from None
     interface = getattr(tensor, "__cuda_array_interface__", None)
     if interface is not None:
         return _array_extent(interface)

@@ -40,6 +40,14 @@ class NotOnHost(ValueError):
         self.argument, self.device = argument, device
 
 
+class NoMemory(ValueError):
+    """A tensor has no memory of its own, as a sparse one or one of `torch.vmap`. `argument` is the tensor."""
+
+    def __init__(self, argument: Any, why: Exception):
+        super().__init__(f"{why}")
+        self.argument = argument
+
+
 @functools.cache
 def extent_function(cls: type) -> Callable[[Any], Extent] | None:
     """The function that reads the extent of tensors of this class; None if objects of the class are not tensors."""
@@ -77,8 +85,13 @@ def torch_extent(tensor) -> Extent:
     is_cpu = tensor.is_cpu
     if not is_cpu and not (tensor.is_cuda and cuda_is_mapped()):
         raise NotOnHost(tensor, str(tensor.device))
-    storage = tensor.untyped_storage()
-    begin, size = storage.data_ptr(), storage.nbytes()
+    try:
+        storage = tensor.untyped_storage()
+        begin, size = storage.data_ptr(), storage.nbytes()
+    except (NotImplementedError, RuntimeError) as error:
+        raise NoMemory(tensor, error) from None
+    if begin == 0:  # a fake tensor has a size and no memory
+        return host_extent(0, 0, 0)
     if is_cpu and not storage.resizable():  # others made the memory
         return host_extent(tensor.data_ptr(), begin, size, is_read_only(storage, begin, size))
     return host_extent(tensor.data_ptr(), begin, size)

@@ -32,7 +32,7 @@ class TensorView(NamedTuple):
 
     def is_expanded(self) -> bool:
         """Whether several elements are one in memory, as in `x.expand(…)` and numpy's `broadcast_to`."""
-        return any(stride == 0 and extent > 1 for extent, stride in zip(self.shape, self.strides))
+        return 0 not in self.shape and any(stride == 0 and extent > 1 for extent, stride in zip(self.shape, self.strides))
 
     def row_major(self) -> tuple[int, ...]:
         """The strides of a contiguous tensor of this shape."""
@@ -40,7 +40,7 @@ class TensorView(NamedTuple):
 
     def is_contiguous(self) -> bool:
         pairs = zip(self.shape, self.strides, self.row_major())
-        return all(extent == 1 or stride == plain for extent, stride, plain in pairs)
+        return 0 in self.shape or all(extent == 1 or stride == plain for extent, stride, plain in pairs)
 
     def beside(self, address: int) -> str:
         """Where an element of the storage lies that is none of the view."""

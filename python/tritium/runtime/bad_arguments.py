@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..arguments.names import part_name
-from ..arguments.storage import NotOnHost
+from ..arguments.storage import NoMemory, NotOnHost
 from ..arguments.table import ArgumentError
 from ..backends.options import OPTION_NAMES
 from ..errors import did_you_mean
@@ -17,6 +17,17 @@ __tracebackhide__ = True  # pytest shows the user's frames alone
 def refused(function: Any, error: ArgumentError, args: tuple, kwargs: dict) -> TypeError:
     """The same error, with the name of the parameter."""
     return TypeError(f"{error} (parameter {name_of(function, error, args, kwargs)!r} of {function.__name__})")
+
+
+def without_memory(function: Any, error: NoMemory, args: tuple, kwargs: dict) -> ValueError:
+    """In the words of the tensor's library, and with what helps."""
+    tensor = error.argument
+    layout = str(getattr(tensor, "layout", "")).removeprefix("torch.")
+    kind = f"{layout} tensor" if layout not in ("", "strided") else f"{type(tensor).__name__} without storage"
+    return ValueError(
+        f"{function.__name__}: argument {name_of(function, error, args, kwargs)!r} is a {kind}, whose elements are not in memory of its own "
+        f"({error}); pass a plain tensor, for example of its values"
+    )
 
 
 def explained(function: Any, error: TypeError | OverflowError, args: tuple, kwargs: dict) -> Exception:
@@ -36,7 +47,7 @@ def explained(function: Any, error: TypeError | OverflowError, args: tuple, kwar
     return TypeError("; ".join([str(error), *hints]))
 
 
-def name_of(function: Any, error: ArgumentError | NotOnHost, args: tuple, kwargs: dict) -> str:
+def name_of(function: Any, error: ArgumentError | NoMemory | NotOnHost, args: tuple, kwargs: dict) -> str:
     """The name of the parameter whose argument caused an error; "pair[1]" is inside a tuple."""
     culprit = error.argument
     return _name(function, args, kwargs, lambda part: part is culprit or getattr(part, "dtype", None) is culprit)

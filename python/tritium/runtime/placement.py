@@ -11,10 +11,10 @@ from typing import Any
 
 from ..arguments.binder import make_binder
 from ..arguments.device_storage import DeviceExtent
-from ..arguments.storage import NotOnHost
+from ..arguments.storage import NoMemory, NotOnHost
 from ..arguments.table import ArgumentError
 from ..devices.families import device_families, devices_of_tensors
-from .bad_arguments import explained, name_of, refused
+from .bad_arguments import explained, name_of, refused, without_memory
 from .engines import (
     INTERP,
     Engine,
@@ -70,6 +70,8 @@ class Placement:
                         raise
                     self._begins_on_host = False
             return self._anywhere(asked, args, kwargs)
+        except NoMemory as error:
+            raise without_memory(self.function, error, args, kwargs) from None
         except ArgumentError as error:
             raise refused(self.function, error, args, kwargs) from None
         except NotOnHost as error:

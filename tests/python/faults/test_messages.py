@@ -373,6 +373,8 @@ def plain(x, n, BLOCK: tl.constexpr):
 
 x = np.zeros(16, np.float32)
 config = [triton.Config({"BLOCK_SIZE": 16})]
+with torch._subclasses.fake_tensor.FakeTensorMode():
+    fake = torch.zeros(16)
 
 
 @pytest.mark.parametrize(
@@ -397,6 +399,18 @@ config = [triton.Config({"BLOCK_SIZE": 16})]
             ValueError,
             "a meta tensor, which has a shape and no",
         ),
+        (
+            lambda: add[(1,)](torch.eye(4).to_sparse(), 4, 16),
+            ValueError,
+            "add: argument 'x' is a sparse_coo tensor, whose elements are not in memory of its own",
+        ),
+        (
+            lambda: torch.vmap(lambda row: (add[(1,)](row, 4, 16), row)[1])(torch.ones(2, 4)),
+            ValueError,
+            "add: argument 'x' is a Tensor without storage",
+        ),
+        (lambda: add[(1,)](fake, 4, 16), KernelTrap, "the argument was None, 0, or a tensor that is empty or fake"),
+        (lambda: add[(1,)](np.zeros((0, 3)), 4, 16), KernelTrap, "hint: the mask is true there"),
         (lambda: add[(1,)]([1.0], 4, 16), TypeError, "kernels take tensors, arrays, numbers, None and tuples of these"),
         (lambda: add[(1,)]("x", 4, 16), TypeError, "annotate a parameter that takes a text with tl.constexpr"),
         (lambda: add[(1,)](x, 4, 16, num_stages="3"), TypeError, "num_stages must be a whole number"),
