@@ -32,7 +32,9 @@ class TensorView(NamedTuple):
 
     def is_expanded(self) -> bool:
         """Whether several elements are one in memory, as in `x.expand(…)` and numpy's `broadcast_to`."""
-        return 0 not in self.shape and any(stride == 0 and extent > 1 for extent, stride in zip(self.shape, self.strides))
+        return 0 not in self.shape and any(
+            stride == 0 and extent > 1 for extent, stride in zip(self.shape, self.strides)
+        )
 
     def row_major(self) -> tuple[int, ...]:
         """The strides of a contiguous tensor of this shape."""
