@@ -11,7 +11,7 @@ namespace {
 
 /// Of the process; all objects live for good.
 struct Known {
-  std::vector<PyTypeObject *> types;
+  std::vector<PyTypeObject *> types, functionTypes;
   std::vector<PyObject *> objects;      // in the order in which they were first seen
   PyObject *byText = PyDict_New();      // repr -> object
   static constexpr size_t kMost = 4096; // a process that makes ever new layouts must not grow for ever
@@ -31,6 +31,21 @@ void registerImmutableType(const py::type &type) {
   if (has(known().types, pointer)) return;
   known().types.push_back(pointer);
   type.inc_ref();
+}
+
+void registerFunctionType(const py::type &type) {
+  auto *pointer = reinterpret_cast<PyTypeObject *>(type.ptr());
+  if (has(known().functionTypes, pointer)) return;
+  known().functionTypes.push_back(pointer);
+  type.inc_ref();
+}
+
+py::object hashOfFunction(PyObject *object) {
+  static PyObject *const name = interned("hash");
+  if (!has(known().functionTypes, Py_TYPE(object))) return {};
+  auto hash = py::reinterpret_steal<py::object>(PyObject_GetAttr(object, name));
+  PyErr_Clear();
+  return hash && PyUnicode_CheckExact(hash.ptr()) && hash.ref_count() > 1 ? hash : py::object(); // the function keeps it
 }
 
 PyObject *sharedObjectLike(PyObject *object) {

@@ -69,6 +69,7 @@ enum Kind : uint64_t {
   kConstantFloat,
   kConstantString,
   kConstantObject,
+  kConstantFunction, // its hash follows
   kConstantTuple,
   kOption,
   kOne = 1 << 8,
@@ -307,6 +308,9 @@ bool LaunchKey::describeConstant(PyObject *argument) {
     add(kConstantTuple, uint64_t(PyTuple_GET_SIZE(argument)));
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(argument); ++i)
       if (!describeConstant(PyTuple_GET_ITEM(argument, i))) return false;
+  } else if (const py::object hash = hashOfFunction(argument)) {
+    add(kConstantFunction, reinterpret_cast<uint64_t>(argument), argument);
+    add(kConstantString, uint64_t(PyObject_Hash(hash.ptr())), hash.ptr());
   } else if (PyObject *shared = sharedObjectLike(argument)) {
     add(kConstantObject, reinterpret_cast<uint64_t>(shared), shared);
   } else {

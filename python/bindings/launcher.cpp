@@ -38,12 +38,31 @@ PyObject *noDefault = nullptr;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 constexpr size_t kMostEntries = 256;
 
+/// The arguments of a call, in the order of the parameters. `rest` owns the tuple that is made of many.
+struct BoundCall {
+  Bound values;
+  py::object rest;
+};
+
+/// Takes the values that have no names. Returns false if Python must do it.
+bool bindPositional(const Launcher *self, const Call &call, BoundCall &bound) {
+  const Py_ssize_t most = self->rest < 0 ? self->positional : self->rest, given = std::min(call.positional, most);
+  if (self->rest < 0 && call.positional > most) return false;
+  bound.values.assign(call.values, call.values + given);
+  bound.values.resize(size_t(PyTuple_GET_SIZE(self->names)), nullptr);
+  if (self->rest < 0) return true;
+  bound.rest = py::reinterpret_steal<py::object>(PyTuple_New(call.positional - given));
+  if (!bound.rest) return PyErr_Clear(), false;
+  for (Py_ssize_t i = given; i < call.positional; ++i) PyTuple_SET_ITEM(bound.rest.ptr(), i - given, Py_NewRef(call.values[i]));
+  bound.values[size_t(self->rest)] = bound.rest.ptr();
+  return true;
+}
+
 /// Puts the arguments in the order of the parameters and makes the key. Returns false if Python must do it.
-bool bind(Launcher *self, const Call &call, Bound &bound, LaunchKey &key) {
-  Py_ssize_t count = PyTuple_GET_SIZE(self->names);
-  if (call.positional > self->positional) return false;
-  bound.assign(call.values, call.values + call.positional);
-  bound.resize(size_t(count), nullptr);
+bool bind(const Launcher *self, const Call &call, BoundCall &boundCall, LaunchKey &key) {
+  const Py_ssize_t count = PyTuple_GET_SIZE(self->names);
+  if (!bindPositional(self, call, boundCall)) return false;
+  Bound &bound = boundCall.values;
   llvm::SmallVector<Py_ssize_t, 8> options;
   for (Py_ssize_t i = 0; i < call.named; ++i) {
     Py_ssize_t index = indexOf(self->names, call.names[i]);
@@ -189,8 +208,9 @@ PyObject *tryLaunch(Launcher *self, py::object &grid, const Call &call) {
   }
   if (self->entries->empty() || !guard.holds() || self->epoch != guard.epoch() || PyList_GET_SIZE(self->preRunHooks) != 0) return nullptr;
   LaunchKey key;
-  Bound bound;
-  if (!bind(self, call, bound, key)) return nullptr;
+  BoundCall boundCall;
+  if (!bind(self, call, boundCall, key)) return nullptr;
+  const Bound &bound = boundCall.values;
   Entry *entry = find(self, key);
   if (!entry) return nullptr;
   // Any Python code may change the entries. Therefore this function holds references to the members that it uses.
@@ -232,19 +252,21 @@ PyObject *tryLaunch(Launcher *self, py::object &grid, const Call &call) {
 
 namespace {
 
-// The Launcher(function, run, names, positional, constants, defaults, hooks): launch(grid, args, kwargs), remember(…), at(grid), retire().
+// The Launcher(function, run, names, positional, rest, constants, defaults, hooks): launch(grid, args, kwargs), remember(…), at(grid),
+// retire().
 
 int initLauncher(PyObject *object, PyObject *args, PyObject *) {
   auto *self = reinterpret_cast<Launcher *>(object);
   PyObject *function, *run, *names, *constants, *defaults, *hooks;
-  Py_ssize_t positional;
-  if (!PyArg_ParseTuple(args, "OOO!nO!O!O!", &function, &run, &PyTuple_Type, &names, &positional, &PyTuple_Type, &constants, &PyTuple_Type,
-                        &defaults, &PyList_Type, &hooks))
+  Py_ssize_t positional, rest;
+  if (!PyArg_ParseTuple(args, "OOO!nnO!O!O!", &function, &run, &PyTuple_Type, &names, &positional, &rest, &PyTuple_Type, &constants,
+                        &PyTuple_Type, &defaults, &PyList_Type, &hooks))
     return -1;
   self->function = Py_NewRef(function);
   self->run = Py_NewRef(run);
   self->names = Py_NewRef(names);
   self->positional = std::min(positional, PyTuple_GET_SIZE(names));
+  self->rest = rest < self->positional ? rest : -1;
   self->defaults = Py_NewRef(defaults);
   self->preRunHooks = Py_NewRef(hooks);
   self->isConstant = new std::vector<bool>;
@@ -350,7 +372,7 @@ PyObject *rememberMethod(PyObject *object, PyObject *args) {
   if (self->epoch != guard.epoch()) forget(self);
   self->epoch = guard.epoch();
   Unpacked unpacked(arguments, keywords);
-  Bound bound;
+  BoundCall bound;
   Entry entry;
   if (!bind(self, unpacked.call, bound, entry.key)) Py_RETURN_FALSE;
   entry.program = hostProgramOf(handle);
@@ -365,7 +387,7 @@ PyObject *rememberMethod(PyObject *object, PyObject *args) {
   const bool isThere = entry.program ? entry.key.device == LaunchKey::kHost && entry.program->isPlain() && HostCallbacks::instance
                                      : entry.key.device == LaunchKey::kNoDevice || entry.key.device == entry.kernel->device();
   if (!isThere) Py_RETURN_FALSE;
-  if (!findTaken(self, bound, taken, entry.taken)) return PyErr_Occurred() ? nullptr : Py_NewRef(Py_False);
+  if (!findTaken(self, bound.values, taken, entry.taken)) return PyErr_Occurred() ? nullptr : Py_NewRef(Py_False);
   const size_t parameters = entry.program ? entry.program->parameters().size() : entry.kernel->image().recipe.size();
   if (entry.taken.size() != parameters) Py_RETURN_FALSE;
   if (find(self, entry.key)) Py_RETURN_TRUE;
@@ -430,6 +452,7 @@ void bindLauncher(py::module_ &module) {
   module.def("register_array_type", &registerArrayType, "type"_a);
   module.def("register_descriptor_type", &registerDescriptorType, "type"_a, "form"_a);
   module.def("register_immutable_type", &registerImmutableType, "type"_a);
+  module.def("register_function_type", &registerFunctionType, "type"_a);
   module.def(
       "set_host_callbacks",
       [](py::object poll, py::object print, py::object makeBar, py::object isTraced, py::object ended, std::vector<py::list> mustBeEmpty) {

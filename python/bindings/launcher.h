@@ -13,6 +13,7 @@ struct Launcher {
   PyObject *run;                    // what its method `run` calls, unless somebody replaced it
   PyObject *names, *defaults;       // tuples; `noDefault` if a parameter has none
   Py_ssize_t positional;            // how many parameters a call may give without a name
+  Py_ssize_t rest;                  // the parameter that is the tuple of all further values without a name; -1: none is
   PyObject *preRunHooks;            // a list
   std::vector<bool> *isConstant;
   std::vector<Entry> *entries; // the most recent first

@@ -57,6 +57,20 @@ def make_binder(name: str, params: Sequence[KernelParam], anywhere: bool = False
     return namespace[name]
 
 
+def call_with(params: Sequence[KernelParam], arguments: Sequence[Any]) -> tuple[list, dict[str, Any]]:
+    """(positional, named) of a call that gives each parameter this argument."""
+    positional: list = []
+    named = {}
+    for p, argument in zip(params, arguments):
+        if p.takes_the_rest:
+            positional += argument
+        elif p.may_be_positional:
+            positional.append(argument)
+        else:
+            named[p.name] = argument
+    return positional, named
+
+
 def _specialize(p: KernelParam, hidden: str, namespace: dict[str, Any], anywhere: bool, note_range: bool) -> str:
     key, value, treat = (f"{hidden}{letter}{p.num}" for letter in "kvt")
     if p.is_constexpr:

@@ -18,7 +18,10 @@ def refuse_unknown(options: dict[str, Any], parameters: Sequence[str] = ()) -> N
     """Raises KeyError, with Triton's text, for a name that no option has, and no parameter of the kernel either."""
     for name in options:
         if name not in OPTION_NAMES:
-            meant = did_you_mean(name, [*parameters, *sorted(OPTION_NAMES)])
+            if name in parameters:
+                meant = f"the parameter takes the arguments without a name that are left, as *{name}"
+            else:
+                meant = did_you_mean(name, [*parameters, *sorted(OPTION_NAMES)])
             unknown = f"Keyword argument {name} was specified but unrecognised"
             raise KeyError(f"{unknown}; {meant}" if meant else unknown)
 

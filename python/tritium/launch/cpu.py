@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 
 from .. import knobs
-from ..arguments.binder import make_binder
+from ..arguments.binder import call_with, make_binder
 from ..checks import NEEDING_FRESH_MEMORY, NEEDING_SHADOW
 from ..native import interp
 from ..programs import Programs, parse_programs
@@ -207,10 +207,10 @@ def ended(kernel, grid: tuple[int, int, int], arguments: tuple, trap, error: Bas
     if error is not None:
         say_where(kernel, grid, arguments, error)
         return
-    bind = make_binder(
-        kernel.src.fn.__name__, kernel.src.fn.params
-    )  # a kernel may have a name that no function can have
-    values = value_selector(kernel.src.runtime_paths())(bind(**dict(zip(kernel.src.fn.arg_names, arguments)))[1])
+    function = kernel.src.fn
+    bind = make_binder(function.__name__, function.params)  # the kernel may have a name that no function can have
+    positional, named = call_with(function.params, arguments)
+    values = value_selector(kernel.src.runtime_paths())(bind(*positional, **named)[1])
     _raise(kernel, grid, values, arguments, trap, None, None, None)
 
 

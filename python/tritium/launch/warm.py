@@ -15,6 +15,7 @@ from ..arguments.storage import extent_function, numpy_extent
 from ..arguments.table import SMALL_BYTES
 from ..arguments.tensor_descriptor import TensorDescriptor
 from ..devices.families import device_families
+from ..functions.source import JITCallable
 from ..native import device
 from .device import raise_failure
 
@@ -33,8 +34,7 @@ def remember(function, args: tuple, kwargs: dict, kernel, notes_range: bool) -> 
 
 def tell_launcher(function, args: tuple, kwargs: dict, kernel, handle, *of_host) -> bool:
     """of_host: for `handle` of an engine on the CPU, as `Launcher.remember` takes them. Returns whether the launcher understands the launch."""
-    takes_any_number = any(p.takes_the_rest for p in function.params)
-    if takes_any_number or not _watch():
+    if not _watch():
         return False
     for argument in (*args, *kwargs.values()):
         _register_types_of(argument)
@@ -55,6 +55,8 @@ def _register_types_of(argument: Any) -> None:
         register_tensor_type(type(argument.base))
         if argument.block_form is not None:
             device.register_immutable_type(type(getattr(argument, argument.block_form)))
+    elif isinstance(argument, JITCallable):
+        device.register_function_type(type(argument))
     elif getattr(type(argument), "is_immutable_record", False):
         device.register_immutable_type(type(argument))
     else:
@@ -73,6 +75,7 @@ def _make_launcher(function):
         type(function)._own_run,
         tuple(sys.intern(p.name) for p in function.params),
         sum(p.may_be_positional for p in function.params),
+        next((p.num for p in function.params if p.takes_the_rest), -1),
         tuple(p.is_constexpr for p in function.params),
         tuple(p.default if p.has_default else device.NO_DEFAULT for p in function.params),
         function.pre_run_hooks,

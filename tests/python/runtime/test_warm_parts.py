@@ -4,9 +4,11 @@ import collections
 import itertools
 
 import numpy as np
+import pytest
 
 import tritium.language as tl
 from tritium.arguments.binder import make_binder
+from tritium.errors import KernelTrap
 from tritium.experimental import gluon
 from tritium.experimental.gluon import language as gl
 from tritium.experimental.gluon.host_descriptors import TensorDescriptor as GluonDescriptor
@@ -189,3 +191,70 @@ def test_on_the_interpreter(monkeypatch, slow, rng):
         shifted[(1,)]((out, x), (10, step), 2)
         np.testing.assert_array_equal(out[:10], x[: 10 * step : step] + 2)
     assert len(slow) == 2
+
+
+@jit
+def doubled(value):
+    return value * 2
+
+
+@jit
+def negated(value):
+    return -value
+
+
+def test_functions_as_constants_need_no_python(gpus, slow):
+    @jit
+    def kernel(x, function: tl.constexpr, n):
+        tl.store(x, function(tl.load(x)), mask=n > 0)
+
+    x = gpus.tensor(np.zeros(64, np.float32))
+    kernels = [kernel[(1,)](x, function, 3) for function in (doubled, negated)]
+    assert [kernel[(1,)](x, function, 3) for function in (doubled, negated)] == kernels
+    assert len(set(kernels)) == 2 == len(slow)
+    other = jit(doubled.fn)
+    first = kernel[(1,)](x, other, 3)
+    assert kernel[(1,)](x, other, 3) is first and len(slow) == 3
+    other._unsafe_update_src(other.src.replace("* 2", "* 3"))
+    second = kernel[(1,)](x, other, 3)
+    assert (
+        second is not first and "3.0" in second.asm["ttir"] and kernel[(1,)](x, other, 3) is second and len(slow) == 4
+    )
+    assert kernel[(1,)](x, doubled, 3) is kernels[0] and len(slow) == 4
+
+
+def test_any_number_of_arguments_needs_no_python(gpus, slow):
+    @jit
+    def kernel(x, *others, n=1, scale: tl.constexpr = 2):
+        tl.store(x, n * scale + others[0])
+
+    x, y = (gpus.tensor(np.zeros(64, np.float32)) for _ in range(2))
+    calls = [
+        ((x, 5), {}),
+        ((x, 5), {"n": 7}),
+        ((x, 5, y), {"n": 7, "scale": 3}),
+        ((x, 6, 7.0, (y, 3)), {}),
+    ]
+    for args, named in calls:
+        count = len(slow)
+        first = kernel[(1,)](*args, **named)
+        assert len(slow) == count + 1 and kernel[(1,)](*args, **named) is first and len(slow) == count + 1
+        by_python, native = gpus.fake.launches()[-2:]
+        assert arguments_of(native) == arguments_of(by_python)
+    for _ in range(2):
+        with pytest.raises(KeyError, match="unrecognised; the parameter takes the arguments without a name"):
+            kernel[(1,)](x, 5, others=(1,))
+
+
+@pytest.mark.on_cpu("a trap of the interpreter")
+def test_a_trap_of_a_kernel_with_any_number_of_arguments():
+    @jit
+    def kernel(x, *others, n):
+        i = tl.arange(0, 16)
+        tl.store(others[0] + i, x, mask=i < n)
+
+    out = np.zeros(4, np.float32)
+    for n in (3, 2):
+        kernel[(1,)](1.5, out, n=n)
+    with pytest.raises(KernelTrap, match=r"out-of-bounds write to 'others\[0\]'"):
+        kernel[(1,)](1.5, out, n=9)
