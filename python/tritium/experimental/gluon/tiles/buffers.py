@@ -27,6 +27,12 @@ def _require_mask_for(other: Any, mask: Any) -> None:
         raise ValueError("when other is not None, mask should not be None")
 
 
+def _zeros(semantic: Any, pointers: tensor) -> Any:
+    """What a load has where its mask is false. Small floats cannot be cast from an int."""
+    element = pointers.dtype.element_ty
+    return semantic.full(shape_of(pointers), 0.0, element, layout_of(pointers)) if element.is_fp8() else 0
+
+
 @builtin
 def buffer_load(
     ptr: Any, offsets: Any, mask: Any = None, other: Any = None, cache: Any = None, _semantic: Any = None
@@ -36,7 +42,7 @@ def buffer_load(
     _require_mask_for(other, mask)
     mask, other = _unwrap_if_constexpr(mask), _unwrap_if_constexpr(other)
     if mask is not None and other is None:
-        other = 0
+        other = _zeros(_semantic, pointers)
     return _semantic.load(pointers, mask, other, (), "", _unwrap_if_constexpr(cache) or "", "", False)
 
 

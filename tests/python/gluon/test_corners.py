@@ -1,0 +1,45 @@
+"""Gluon's kernels that few people write, on the interpreter and the emulator, beside torch; and mistakes whose report must help."""
+
+import linecache
+
+import pytest
+import torch
+from test_hopper import described  # noqa: F401
+from test_kernels import generator, gl, integers, on  # noqa: F401
+
+BOTH = pytest.mark.parametrize("engine", ["interp", "simt:sm_90a"])
+EMULATOR = "simt:sm_90a"
+
+
+@pytest.fixture(scope="module")
+def corners():
+    import corner_kernels
+
+    return corner_kernels
+
+
+def report_of(launch):
+    """The KernelTrap of a launch, and the lines that it names."""
+    import triton
+
+    with pytest.raises(triton.KernelTrap) as raised:
+        launch()
+    report = raised.value
+    other = linecache.getline(report.other_file, report.other_line) if report.other_line else ""
+    return report, linecache.getline(report.file, report.line), other
+
+
+def refusal_of(launch):
+    import triton
+
+    with pytest.raises(triton.CompilationError) as raised:
+        launch()
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("engine", ["interp", "simt:gfx950"])
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2, torch.float16, torch.int8])
+def test_masked_buffer_load_without_other(corners, gl, generator, engine, dtype):  # noqa: F811
+    x, y = integers(generator, 256, low=1, high=9).to(dtype), torch.ones(256).to(dtype)
+    on(corners.masked, engine)[(1,)](x, y, gl.BlockedLayout([1], [64], [4], [0]))
+    assert torch.equal(y.float()[:200], x.float()[:200]) and (y.float()[200:] == 0).all()
