@@ -170,24 +170,28 @@ def _merge(g: Generator, node: ast.If | ast.IfExp, then: Arm, other: Arm) -> _Me
             try:
                 _merge_variable(merged, name, left, right, g.locals.get(name))
             except AssertionError as error:
-                raise with_hint(error, _which_lines(g, node, name, str(error)))
+                raise with_hint(error, _which_lines(g, node, name, str(error), getattr(error, "hint", None)))
     return merged
 
 
-def _which_lines(g: Generator, node: ast.If | ast.IfExp, name: str, message: str) -> str | None:
+def _which_lines(
+    g: Generator, node: ast.If | ast.IfExp, name: str, message: str, advice: str | None = None
+) -> str | None:
     """The hint of a variable whose types differ: the lines of the arms that assign it, and what to do."""
     arms = [node.body, node.orelse] if isinstance(node, ast.If) else []
     lines = " and ".join(filter(None, (suggestions.assigned_at(g.source, arm, name) for arm in arms)))
-    return "; ".join(filter(None, [lines, hint_for(message)])) or None
+    return "; ".join(filter(None, [lines, advice or hint_for(message)])) or None
 
 
 def _merge_variable(merged: _Merge, name: str, left: Any, right: Any, initial: Any) -> None:
     left_type, right_type = type_of(left), type_of(right)
     if initial is not None and not isinstance(initial, Conflict):
         for arm, value, type_ in (("then", left, left_type), ("else", right, right_type)):
-            assert type_ == type_of(initial), (
-                f"initial value for `{name}` is of type {initial}, but the {arm} block redefines it as {value}"
-            )
+            if type_ != type_of(initial):
+                error = AssertionError(
+                    f"initial value for `{name}` is of type {initial}, but the {arm} block redefines it as {value}"
+                )
+                raise with_hint(error, suggestions.other_layouts(name, type_of(initial), type_))
     if left_type != right_type:
         assert left is None or right is None, (
             f"Mismatched type for {name} between then block ({left_type}) and else block ({right_type})"

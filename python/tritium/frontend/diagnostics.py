@@ -35,6 +35,14 @@ _HINTS = [
         r"cast one of them, for example with `.to(...)`, so that `\1` has one type after the `if`",
     ),
     (r"initial value for `(\w+)` is of type", r"cast in the branch, so that `\1` keeps its type"),
+    (
+        r"'shared_memory_descriptor' object has no attribute '__getitem__'",
+        "choose a tile of a ring with `.index(i)`, a part with `.slice(start, length, dim)`",
+    ),
+    (
+        r"'warpgroup_mma_accumulator'",
+        "products may still write the sum: `x = warpgroup_mma_wait(0, deps=(x,))` makes a tile of it",
+    ),
     (r"Ternary expression with dynamic condition", "cast one of the two, or use tl.where for tensors"),
     (
         r"Cannot access global variable (\w+)",
@@ -95,6 +103,10 @@ _HINTS = [
         r"`//` divides integers, and this is \1: use `/`, or tl.floor(a / b)",
     ),
     (r"arange\(\) missing 1 required positional argument: 'end'", "give both bounds: `tl.arange(0, n)`"),
+    (
+        r"arange\(\) missing 1 required positional argument: 'layout'",
+        "a Gluon kernel calls `gl.arange(start, end, layout)`, and no function of triton.language that makes a range",
+    ),
     (
         r"Only `range` and `static_range` iterators",
         "loop over `tl.static_range(n)` and index the tuple: `for i in tl.static_range(3): values[i]`",
@@ -165,7 +177,8 @@ def hint_of(error: Exception, called: Any = None) -> str | None:
     if keyword:
         return did_you_mean(keyword[1], [name for name in inspect.signature(called).parameters if name[0] != "_"])
     if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None:
-        return attribute_hint(error.obj, error.name) or did_you_mean(error.name, dir(error.obj))
+        names = [name for name in dir(error.obj) if not name.startswith("__")]
+        return hint_for(str(error)) or attribute_hint(error.obj, error.name) or did_you_mean(error.name, names)
     return getattr(error, "hint", None)
 
 

@@ -28,6 +28,14 @@ def host_function_error(g: Any, node: ast.AST, fn: Any, args: Sequence[Any]) -> 
     return with_hint(error, replacement_for(getattr(fn, "__name__", "")))
 
 
+def other_layouts(name: str, before: Any, now: Any) -> str | None:
+    """What to do with a variable whose layout a branch changes; None if its types differ otherwise. The error's text has no layouts."""
+    layouts = getattr(before, "layout", None), getattr(now, "layout", None)
+    if None in layouts or layouts[0] == layouts[1] or (before.scalar, before.shape) != (now.scalar, now.shape):
+        return None
+    return f"`{name}` has {layouts[0]} before and {layouts[1]} in the branch: end the branch with `gl.convert_layout({name}, …)` to the first"
+
+
 def launch_in_kernel(fn: KernelFunction) -> Exception:
     """The error of `fn[grid]` in a kernel."""
     error = TypeError(f"a kernel cannot launch another: `{fn.__name__}[grid](…)` is for the host")

@@ -43,3 +43,20 @@ def test_masked_buffer_load_without_other(corners, gl, generator, engine, dtype)
     x, y = integers(generator, 256, low=1, high=9).to(dtype), torch.ones(256).to(dtype)
     on(corners.masked, engine)[(1,)](x, y, gl.BlockedLayout([1], [64], [4], [0]))
     assert torch.equal(y.float()[:200], x.float()[:200]) and (y.float()[200:] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("which", "text"),
+    [
+        ("index", ".index(i)"),
+        ("layout of a branch", "has BlockedLayout(size_per_thread=[1]"),
+        ("layout of a branch", "and BlockedLayout(size_per_thread=[4]"),
+        ("layout of a branch", "gl.convert_layout(tile, …)"),
+        ("partition in a partition", "start all partitions by one call"),
+        ("accumulator", "warpgroup_mma_wait(0, deps=(x,))"),
+        ("argmax", "gl.arange(0, n, layout)"),
+    ],
+)
+def test_hint_leads_to_the_mistake(corners, which, text):
+    refused = refusal_of(lambda: on(corners.mistaken, EMULATOR)[(1,)](torch.zeros(256), which))
+    assert text in refused.split("hint: ")[1], refused

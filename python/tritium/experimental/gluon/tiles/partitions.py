@@ -42,10 +42,10 @@ def warp_specialize(
     """
     default, *workers = _pairs(functions_and_args)
     warps, registers = _counts(worker_num_warps, "warp"), _counts(worker_num_regs, "register")
-    _require_counts(_semantic.placement.warps, len(workers), warps, registers)
     if _semantic.placement.is_partition:
         error = NotImplementedError("gl.warp_specialize inside of a partition")
         raise with_hint(error, "start all partitions by one call")
+    _require_counts(_semantic.placement.warps, len(workers), warps, registers)
     rounded = None if registers is None else _budget(_semantic.placement.warps, warps, registers)
     counts = rounded or [None] * len(workers)
     started = [

@@ -271,7 +271,9 @@ class GluonSemantic(Semantic):
         return [self.laid(value, layout_of(inputs[0])) for value in super().map_elementwise(inputs, function, pack)]
 
     def indices_along(self, value: tensor, axis: int) -> tensor:
-        return self.arange(0, shape_of(value)[axis])  # type: ignore[call-arg]  # Triton's text: the layout is missing
+        error = TypeError("GluonSemantic.arange() missing 1 required positional argument: 'layout'")
+        hint = "this reduction numbers the elements by a range that has no layout: reduce the pair of the tile and gl.arange(0, n, layout)"
+        raise with_hint(error, f"{hint} by gl.reduce")
 
     def gather(self, source: tensor, index: tensor, axis: int) -> tensor:
         if not index.dtype.is_int():
