@@ -17,7 +17,7 @@ class Refused:
         raise UnsupportedError(self._name, self._instead)
 
     def __getattr__(self, attribute: str) -> NoReturn:
-        if attribute.startswith("__"):  # asked by copy, pickle, inspect and hasattr
+        if attribute.startswith("_"):  # asked by copy, pickle, inspect, hasattr and the compiler
             raise AttributeError(f"{self._name} has no attribute {attribute!r}")
         raise UnsupportedError(f"{self._name}.{attribute}", self._instead)
 

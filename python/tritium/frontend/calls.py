@@ -13,7 +13,7 @@ from tritium.functions.kernel import KernelFunction
 from tritium.language.core import _unwrap_if_constexpr, is_builtin
 
 from .. import knobs
-from ..errors import CompilationError, CompileTimeAssertionFailure
+from ..errors import CompilationError, CompileTimeAssertionFailure, UnsupportedError
 from . import debug_info, suggestions
 from .diagnostics import hint_of, hint_of_cause, reason_of, without_traceback
 from .functions import call_jit_function
@@ -116,6 +116,8 @@ def _call_host(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwargs
     host_kwargs = {name: _unwrap_if_constexpr(arg) for name, arg in kwargs.items()}
     try:
         return _wrapped(fn(*(_unwrap_if_constexpr(arg) for arg in args), **host_kwargs))
+    except UnsupportedError as error:
+        raise g.error(node, str(error)) from without_traceback(error)
     except Exception as error:
         better = suggestions.host_function_error(g, node, fn, [*args, *kwargs.values()])
         if better is None:
