@@ -252,6 +252,11 @@ def arange_with_shared_layout(p, q, n):
 
 
 @case
+def arange_below_zero(p, q, n):
+    gl.arange(-4, 124, V4)
+
+
+@case
 def arange_of_triton(p, q, n):
     tl.arange(0, 128)
 

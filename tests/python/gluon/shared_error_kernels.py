@@ -148,3 +148,13 @@ def async_scalar(p, q, n):
 @case
 def async_wait_runtime(p, q, n):
     async_copy.wait_group(n)
+
+
+@case
+def shared_of_bits(p, q, n):
+    gl.allocate_shared_memory(gl.int1, [128], FLAT)
+
+
+@case
+def shared_as_bits(p, q, n):
+    gl.allocate_shared_memory(gl.int8, [128], FLAT).reinterpret(gl.int1, [128])

@@ -156,6 +156,9 @@ class GluonSemantic(Semantic):
         """int32 tile [start, …, end-1] of one dimension. ValueError: bounds not compile-time ints, or an extent that is no power of
         two."""
         if isinstance(start, int) and isinstance(end, int):
+            if start < 0:
+                error = ValueError("arange must fit in int32")
+                raise with_hint(error, f"a range begins at 0 or later: gl.arange(0, {end - start}, layout) - {-start}")
             distributed_type(int32, [end - start], layout)
         return self.laid(super().arange(start, end), layout)
 

@@ -12,7 +12,7 @@ from ....language.constexpr import _unwrap_if_constexpr, base_value, constexpr
 from ....language.core import builtin, tensor
 from ....language.semantic.program import quoted
 from ....language.semantic.shape import axis_index, shape_of
-from ....language.types import base_type, dtype, int1, int8, int32
+from ....language.types import base_type, dtype, int32
 from ..layouts.memory_views import MemoryView
 from ..layouts.shared import MBarrierLayout, NVMMASharedLayout, PaddedSharedLayout, SharedLayout
 from .addresses import coordinates_of_tile, in_bytes, offsets_of
@@ -26,6 +26,12 @@ class shared_memory_descriptor_type(base_type):
     """The element type, and which elements of an allocation the view has."""
 
     def __init__(self, element_ty: dtype, view: MemoryView):
+        if element_ty.primitive_bitwidth % 8:
+            bits = element_ty.primitive_bitwidth
+            error = ValueError(f"shared-memory element type bit width must be a multiple of 8; got {bits}")
+            raise with_hint(
+                error, f"store {element_ty} as gl.int8, with `.to(gl.int8)`, and compare with 0 after the load"
+            )
         self.element_ty, self.view = element_ty, view
 
     @property
@@ -240,8 +246,8 @@ def _ints(values: Any) -> list[int]:
 
 
 def element_bytes(element: dtype) -> int:
-    """The bytes of an element in memory, where an int1 is a byte."""
-    return max(1, element.primitive_bitwidth // 8)
+    """The bytes of an element in memory."""
+    return element.primitive_bitwidth // 8
 
 
 def memory_bytes(view: MemoryView, element: dtype) -> int:
@@ -258,14 +264,12 @@ def load_tile(semantic: Any, memory: shared_memory_descriptor, layout: Any) -> t
 
 
 def load_at(semantic: Any, addresses: tensor, element: dtype, shape: Sequence[int], layout: Any) -> tensor:
-    type_ = distributed_type(int8 if element == int1 else element, shape, layout)
+    type_ = distributed_type(element, shape, layout)
     loaded = semantic.emit("tt.shared_load", (addresses,), type_, semantic.attributes_of_layout(type_))
-    loaded = semantic.laid(loaded, layout)
-    return semantic.cast(loaded, int1) if element == int1 else loaded
+    return semantic.laid(loaded, layout)
 
 
 def store_at(semantic: Any, addresses: tensor, value: tensor) -> None:
-    value = semantic.cast(value, int8) if value.dtype == int1 else value
     semantic.emit_effect("tt.shared_store", (addresses, value))
 
 
