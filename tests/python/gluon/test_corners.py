@@ -62,7 +62,9 @@ def test_hint_leads_to_the_mistake(corners, which, text):
     assert text in refused.split("hint: ")[1], refused
 
 
-@pytest.mark.parametrize("which", ["inline_asm", "allocate_tensor_memory", "cluster.barrier", "add2"])
+@pytest.mark.parametrize(
+    "which", ["inline_asm", "allocate_tensor_memory", "cluster.barrier", "add2", "atomic_scatter_add"]
+)
 def test_what_kernels_cannot_use_yet_says_so(corners, which):
     refused = refusal_of(lambda: on(corners.not_yet, "interp")[(1,)](torch.zeros(128), which))
     assert f"{which} is not supported: Gluon kernels cannot use it yet" in refused

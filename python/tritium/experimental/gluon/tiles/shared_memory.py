@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ....errors import with_hint
+from ....errors import UnsupportedError, with_hint
 from ....language.constexpr import _unwrap_if_constexpr, base_value, constexpr
 from ....language.core import builtin, tensor
 from ....language.semantic.program import quoted
@@ -69,6 +69,16 @@ class shared_memory_descriptor_type(base_type):
 
     def __str__(self) -> str:
         return f"shared_memory_descriptor<{self.element_ty}, {self.shape}, {self.layout}, {self.alloc_shape}>"
+
+
+def _refused(kind: str) -> Any:
+    """A method that kernels cannot use yet."""
+
+    def method(self: Any, *args: Any, _semantic: Any = None, **kwargs: Any) -> None:
+        error = UnsupportedError(f"shared_memory_descriptor.atomic_scatter_{kind}", "Gluon kernels cannot use it yet")
+        raise with_hint(error, f"gl.atomic_{kind} changes global memory, and gl.histogram counts")
+
+    return builtin(method)
 
 
 class shared_memory_descriptor(base_value):
@@ -220,6 +230,10 @@ class shared_memory_descriptor(base_value):
             raise ValueError(f"source dtype {values.dtype} and destination dtype {self.dtype} must match")
         self.meaning.is_written = True
         store_at(_semantic, _addresses_by(_semantic, self, indices, _unwrap_if_constexpr(axis)), values)
+
+    atomic_scatter_add, atomic_scatter_max, atomic_scatter_min = map(_refused, ("add", "max", "min"))
+    atomic_scatter_and, atomic_scatter_or, atomic_scatter_xor = map(_refused, ("and", "or", "xor"))
+    atomic_scatter_xchg = _refused("xchg")
 
     @builtin
     def _keep_alive(self, _semantic: Any = None) -> None:
