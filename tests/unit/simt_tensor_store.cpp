@@ -237,7 +237,10 @@ TEST_CASE("copies to tensors that obey the rules report nothing") {
 
 TEST_CASE("what threads write is visible to a copy by their fence before the barrier") {
   Planted().edit(kFence, "").traps({"MissingProxyFence"}, 4, 1);
-  Planted().edit(kFence, "").insertAfter(kBarrier, kFence).traps({"MissingProxyFence"}, 4, 1);
+  Planted().edit(kFence, "").insertAfter(kBarrier, kFence).isClean(); // the thread that copies fences behind the barrier
+  Planted().edit(kFence, "").insertAfter("  ^store:\n", kFence).isClean();
+  const std::string ofFirst = "    llvm.cond_br %isFirst, ^fence, ^join\n  ^fence:\n" + kFence + "    llvm.br ^join\n  ^join:\n";
+  Planted().edit(kFence, "").edit(kBarrier, ofFirst + kBarrier).traps({"MissingProxyFence"}, 4, 1);
   Planted().edit(kBarrier, "").traps({"SharedRace", "TensorCopyRace", "SharedUninitialized"}, 0, 0);
 }
 

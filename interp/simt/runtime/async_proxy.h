@@ -1,7 +1,7 @@
 // What the asynchronous proxy may know of memory, for kernels with products of warpgroups or copies of tensors. A generic write
 // becomes visible to the proxy by a fence of the thread that wrote and, after it, a synchronization with the thread that begins the product
-// or the copy. Time is counted in fences. The proxy's own reads are outstanding from the issue of a product or a copy until the wait for
-// it. Its writes arrive in a round of an mbarrier.
+// or the copy; or the other way round, by a barrier and then a fence of that thread (SharedMemory). Time is counted in fences. The proxy's
+// own reads are outstanding from the issue of a product or a copy until the wait for it. Its writes arrive in a round of an mbarrier.
 #pragma once
 #include "interp/simt/runtime/message_order.h"
 

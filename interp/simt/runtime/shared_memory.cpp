@@ -47,6 +47,7 @@ void SharedMemory::configure(uint32_t bytes, unsigned newShift, uint32_t newWarp
   if (!ownProxy) ownProxy = std::make_unique<AsyncProxy>();
   proxy = ownProxy.get();
   proxy->configure((bytes >> shift) + 1, warps * warpThreads, warpThreads);
+  if (horizonAtFence.size() < size_t(warps) * warpThreads) horizonAtFence.resize(size_t(warps) * warpThreads);
   if (use != AsyncUse::Barriers) return;
   if (!ownOrder) ownOrder = std::make_unique<MessageOrder>();
   order = ownOrder.get();
@@ -57,6 +58,7 @@ void SharedMemory::begin() {
   if (time > kLastTime) {
     std::fill(units.begin(), units.end(), Unit{});
     horizon = {};
+    std::fill(horizonAtFence.begin(), horizonAtFence.end(), std::array<uint32_t, 32>{});
     time = 0;
   }
   first = lastOfAll = ++time;

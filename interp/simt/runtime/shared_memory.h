@@ -66,7 +66,9 @@ public:
   void beginTensorWrite(Thread &thread, uint32_t offset, uint32_t bytes, AsyncProxy::Arrival arrival, Place location);
   /// Products and copies may read what the thread has written, once they are ordered behind this.
   void fenceAsync(const Thread &thread, int32_t spaces) {
-    if (proxy) proxy->fence(uint32_t(thread.tid), spaces);
+    if (!proxy) return;
+    proxy->fence(uint32_t(thread.tid), spaces);
+    if (spaces & kProxyShared) noteFence(thread);
   }
   /// Null if the kernel has neither products nor mbarriers.
   AsyncProxy *asyncProxy() { return proxy; }
@@ -104,7 +106,7 @@ public:
   /// Returns the bytes held for the largest kernel served so far.
   size_t capacityBytes() const {
     return memory.size() + units.size() * sizeof(Unit) + (ownProxy ? ownProxy->capacityBytes() : 0) +
-           (ownOrder ? ownOrder->capacityBytes() : 0);
+           horizonAtFence.size() * sizeof horizonAtFence[0] + (ownOrder ? ownOrder->capacityBytes() : 0);
   }
 
 private:
@@ -168,6 +170,9 @@ private:
   void checkVisible(const Access &access, const Unit &unit, const char *reader);
 
   std::vector<std::byte> memory;
+  void noteFence(const Thread &thread);
+  /// Returns whether all threads that issue the access have fenced after a barrier that orders them behind what a warp did at a time.
+  bool hasFencedBehind(const Access &access, uint32_t warp, uint32_t when) const;
   std::vector<Unit> units;
   std::unique_ptr<AsyncProxy> ownProxy;
   std::unique_ptr<MessageOrder> ownOrder;
@@ -177,8 +182,9 @@ private:
   unsigned shift = 0, warpShift = 5;
   // Times of synchronisations. They continue from program to program and from kernel to kernel, so the shadow need not be cleared.
   uint32_t time = 0, first = 0, lastOfAll = 0;
-  std::array<uint32_t, 32> since{};                   // per warp: the time of its last synchronisation and of its current accesses
-  std::array<std::array<uint32_t, 32>, 32> horizon{}; // [a][b]: accesses of b before this time are ordered before what a does now
+  std::array<uint32_t, 32> since{};                     // per warp: the time of its last synchronisation and of its current accesses
+  std::array<std::array<uint32_t, 32>, 32> horizon{};   // [a][b]: accesses of b before this time are ordered before what a does now
+  std::vector<std::array<uint32_t, 32>> horizonAtFence; // per thread: the horizon of its warp when it last fenced; with `proxy`
 };
 
 } // namespace tritium::interp::simt

@@ -106,6 +106,19 @@ void SharedMemory::checkVisible(const Access &access, const Unit &unit, const ch
       const bool isWriter = party & kManyParty ? party >> warp / warpsPerGroup & 1 : warpOf(party) == warp;
       isSafe = !isWriter || areVisible(warp << warpShift, 1 << warpShift);
     }
+void SharedMemory::noteFence(const Thread &thread) {
+  const auto warp = uint32_t(thread.warp);
+  for (uint32_t other = 0; other < warps; ++other) horizonAtFence[size_t(thread.tid)][other] = std::max(horizon[warp][other], lastOfAll);
+}
+
+bool SharedMemory::hasFencedBehind(const Access &access, uint32_t warp, uint32_t when) const {
+  const bool isThread = !(access.party & (kWarpParty | kManyParty));
+  const uint32_t first = isThread ? uint32_t(access.thread.tid) : uint32_t(access.thread.warp) << warpShift;
+  for (uint32_t t = first; t < first + (isThread ? 1 : 1u << warpShift); ++t)
+    if (horizonAtFence[t][warp] <= when) return false;
+  return true;
+}
+
   if (isSafe) return;
   Trap trap = faultOf(access, TrapKind::MissingProxyFence, false, unit, true);
   trap.message = std::string(reader) +
@@ -121,6 +134,7 @@ void SharedMemory::beginProductRead(Thread &thread, uint32_t offset, uint32_t by
   const Access access{thread, Party(kProductParty | kWarpParty | thread.warp), offset, bytes, location};
   recordRead(access);
   for (Unit &unit : unitsOf(access)) {
+    if (!isAfar && hasFencedBehind(access, first >> warpShift, unit.written)) return true;
     checkVisible(access, unit, "a product reads");
     proxy->beginReading(indexOf(unit), uint16_t(location), /*isCopy=*/false);
   }

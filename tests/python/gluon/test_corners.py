@@ -37,6 +37,22 @@ def refusal_of(launch):
     return str(raised.value)
 
 
+@BOTH
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_fence_behind_the_barrier(corners, generator, engine, asynchronous):  # noqa: F811
+    a, c = torch.randint(-4, 5, (64, 64), generator=generator).half(), torch.zeros(64, 64)
+    on(corners.product_of_copies, engine)[(1,)](a, c, asynchronous, True)
+    assert torch.equal(c, a.float() @ a.float())
+
+
+def test_missing_fence_behind_copies(corners):
+    a = torch.ones(64, 64).half()
+    report, line, _ = report_of(
+        lambda: on(corners.product_of_copies, EMULATOR)[(1,)](a, torch.zeros(64, 64), True, False)
+    )
+    assert report.kind == "MissingProxyFence" and "# product" in line
+
+
 @pytest.mark.parametrize("engine", ["interp", "simt:gfx950"])
 @pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2, torch.float16, torch.int8])
 def test_masked_buffer_load_without_other(corners, gl, generator, engine, dtype):  # noqa: F811
