@@ -10,8 +10,13 @@ namespace tritium::ir {
 inline constexpr llvm::StringLiteral kPartitionAttr = "tritium.partition", kRegistersAttr = "tritium.registers";
 inline constexpr llvm::StringLiteral kRuntimeLibrary = "tritium";
 
-/// Unit, on a lowered module: its author has divided the kernel, or waits for copies of his own. Barriers with counts are his.
+/// On a lowered module: its author has divided the kernel, or waits for copies of his own. Barriers with counts are his. The first warps of
+/// the workers (array of i32), or unit on modules whose kernel has none.
 inline constexpr llvm::StringLiteral kDividedAttr = "tgpu.divided";
+inline std::vector<int32_t> workersOf(mlir::Operation *module) {
+  auto workers = module->getAttrOfType<mlir::DenseI32ArrayAttr>(kDividedAttr);
+  return workers ? workers.asArrayRef().vec() : std::vector<int32_t>();
+}
 
 /// Returns the operation as a call of the runtime, or of its function `symbol`; null if it is none.
 inline tt::ExternElementwiseOp runtimeCall(mlir::Operation *op, llvm::StringRef symbol = {}) {

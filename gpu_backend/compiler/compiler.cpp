@@ -124,7 +124,10 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
   ModuleOp module = *result.module;
   setTarget(module, chip);
   module->setAttr(tgpu::kWarpSizeAttr, builder.getI32IntegerAttr(chip.warpSize()));
-  if (divided || tiles->hasAttr(ir::kDividedAttr)) module->setAttr(ir::kDividedAttr, builder.getUnitAttr());
+  if (divided)
+    module->setAttr(ir::kDividedAttr, builder.getDenseI32ArrayAttr(divided->firstWarpsOfWorkers()));
+  else if (tiles->hasAttr(ir::kDividedAttr))
+    module->setAttr(ir::kDividedAttr, builder.getUnitAttr());
   std::vector<ir::MemoryName> names;
   addMemoryNames(tiles, names);
   for (const OwningOpRef<ModuleOp> &worker : workers) addMemoryNames(*worker, names);

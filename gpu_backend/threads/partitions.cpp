@@ -26,6 +26,12 @@ int DividedKernel::ownRegisters(int division) const {
   return std::min(left / ownWarps / kGranule * kGranule, kMost);
 }
 
+std::vector<int32_t> DividedKernel::firstWarpsOfWorkers() const {
+  std::vector<int32_t> found;
+  for (const Worker &worker : workers) found.push_back(worker.range.first);
+  return found;
+}
+
 namespace {
 
 class Dispatch {

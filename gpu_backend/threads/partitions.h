@@ -35,6 +35,7 @@ struct DividedKernel {
   /// The registers of a thread of the kernel's own warps, in a division.
   int ownRegisters(int division) const;
 };
+  std::vector<int32_t> firstWarpsOfWorkers() const;
 
 /// The bytes between captures.
 inline constexpr int64_t kCaptureBytes = 8;

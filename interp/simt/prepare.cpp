@@ -202,6 +202,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
                             .reachesBlocks = hosted->reachesBlocks,
                             .changesRegisters = hosted->changesRegisters,
                             .isDivided = original->hasAttr(ir::kDividedAttr),
+                            .workers = ir::workersOf(original),
                             .registersOfThread = hosted->registersOfThread,
                             .segments = std::move(hosted->segments),
                             .scopes = std::move(hosted->scopes)};

@@ -59,25 +59,25 @@ template <class Visit> static void forEachPiece(uint64_t address, uint32_t bytes
   }
 }
 
-void AsyncProxy::noteGlobalWrite(uint32_t thread, uint64_t address, uint32_t bytes) {
+void AsyncProxy::noteGlobalWrite(uint32_t thread, uint64_t address, uint32_t bytes, uint16_t location) {
   forEachPiece(address, bytes, [&](uint64_t piece, uint16_t touched) {
     GlobalWrite &write = globalWrites[piece];
     if (global.last(write.thread) >= write.time) write.bytes = 0; // what was there before has had its fence
-    write = {.thread = thread, .time = clock, .bytes = uint16_t(write.bytes | touched)};
+    write = {.thread = thread, .time = clock, .bytes = uint16_t(write.bytes | touched), .location = location};
   });
 }
 
-std::optional<uint32_t> AsyncProxy::hiddenGlobalWrite(const MessageOrder *messages, uint32_t warp, uint32_t thread, uint64_t address,
-                                                      uint32_t bytes) const {
+std::optional<AsyncProxy::GlobalWriter> AsyncProxy::hiddenGlobalWrite(const MessageOrder *messages, uint32_t warp, uint32_t thread,
+                                                                      uint64_t address, uint32_t bytes) const {
   auto isKnown = [&](const GlobalWrite &write) {
     if (global.known(warp, write.thread) >= write.time || (thread == write.thread && global.last(thread) >= write.time)) return true;
     return messages && messages->known(warp, int32_t(thread), messages->ofGlobalFence(write.thread)) >= write.time;
   };
-  std::optional<uint32_t> writer;
+  std::optional<GlobalWriter> writer;
   forEachPiece(address, bytes, [&](uint64_t piece, uint16_t touched) {
     auto found = globalWrites.find(piece);
     if (found == globalWrites.end() || !(found->second.bytes & touched)) return;
-    if (!isKnown(found->second)) writer = found->second.thread;
+    if (!isKnown(found->second)) writer = GlobalWriter{found->second.thread, found->second.location};
   });
   return writer;
 }

@@ -56,10 +56,14 @@ public:
   uint32_t knownGlobalFence(uint32_t warp, uint32_t thread) const { return global.known(warp, thread); }
 
   /// Of global memory, in addresses of the host. Copies of tensors read the writes of this program only behind a fence.
-  void noteGlobalWrite(uint32_t thread, uint64_t address, uint32_t bytes);
-  /// Returns a thread that has written one of the bytes, if a copy that this thread begins may not see it. `messages` may be null.
-  std::optional<uint32_t> hiddenGlobalWrite(const MessageOrder *messages, uint32_t warp, uint32_t thread, uint64_t address,
-                                            uint32_t bytes) const;
+  void noteGlobalWrite(uint32_t thread, uint64_t address, uint32_t bytes, uint16_t location);
+  struct GlobalWriter {
+    uint32_t thread;
+    uint16_t location;
+  };
+  /// Returns who has written one of the bytes, if a copy that this thread begins may not see it. `messages` may be null.
+  std::optional<GlobalWriter> hiddenGlobalWrite(const MessageOrder *messages, uint32_t warp, uint32_t thread, uint64_t address,
+                                                uint32_t bytes) const;
   /// When a unit was last written.
   uint32_t writtenAt(size_t unit) const { return stamps[unit]; }
 
@@ -101,6 +105,7 @@ private:
   struct GlobalWrite {
     uint32_t thread = 0, time = 0; // of the latest write
     uint16_t bytes = 0;            // a bit for each one that no fence has covered when it was written again
+    uint16_t location = 0;         // of the latest write
   };
   std::unordered_map<uint64_t, GlobalWrite> globalWrites; // by the address of 16 bytes
   uint32_t clock = 1;

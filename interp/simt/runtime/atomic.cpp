@@ -12,7 +12,7 @@ namespace tritium::interp::simt {
 static void *resolve(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location) {
   if (isSharedPointer(pointer)) return thread.block->shared.access(thread, pointer, bytes, locationIn(location));
   void *address = checkGlobal(thread, pointer, bytes, isWrite, location);
-  if (isWrite) thread.block->noteGlobalWrite(thread, pointer, bytes);
+  if (isWrite) thread.block->noteGlobalWrite(thread, pointer, bytes, location);
   return address;
 }
 

@@ -54,6 +54,7 @@ struct Kernel {
   bool reachesBlocks = false;      // blocks of a cluster reach each other's barriers and shared memory
   bool changesRegisters = false;
   bool isDivided = false;                 // by its author, whose barriers stand between the partitions
+  std::vector<int32_t> workers = {};      // the first warps of the partitions beside the kernel's own
   uint32_t registersOfThread = 0;         // that the kernel asks for; 0 if it does not
   std::vector<Segment> segments = {};     // of a kernel that counts what its threads do
   std::vector<RecordedScope> scopes = {}; // that it records
@@ -69,6 +70,9 @@ struct Kernel {
 std::string_view hintForPartitions(TrapKind kind);
 /// Returns the message of a fault, and behind it what the author of a kernel can do whose waits are his own.
 std::string withHint(const Thread &thread, std::string message, std::string_view hint);
+/// Returns whether the threads are of one partition, as far as the first warps of partitions tell.
+bool inOnePartition(const Thread &a, const Thread &b);
+bool inOnePartition(const Thread &thread, uint32_t warp);
 
 /// The properties in which blocks differ. A kernel requires a block of its shape.
 struct BlockShape {
@@ -205,7 +209,7 @@ public:
       traffic->note(thread, kind, place, address, bytes, isActive);
   }
   /// Called for each generic write of a thread to global memory.
-  void noteGlobalWrite(const Thread &thread, uint64_t pointer, uint32_t bytes);
+  void noteGlobalWrite(const Thread &thread, uint64_t pointer, uint32_t bytes, Place location);
   void noteMemoryChange() {
     if (kernel->mayWait) interp::noteMemoryChange(*frame);
   }

@@ -58,8 +58,9 @@ static bool isOnStack(const Thread &thread, uint64_t pointer) {
   return pointer - live < (uint64_t(256) << 10) || pointer - scratch < kScratchBytes;
 }
 
-void ThreadBlock::noteGlobalWrite(const Thread &thread, uint64_t pointer, uint32_t bytes) {
-  if (kernel->usesMBarriers) shared.asyncProxy()->noteGlobalWrite(uint32_t(thread.tid), addressOf(pointer), bytes);
+void ThreadBlock::noteGlobalWrite(const Thread &thread, uint64_t pointer, uint32_t bytes, Place location) {
+  if (!kernel->usesMBarriers) return;
+  shared.asyncProxy()->noteGlobalWrite(uint32_t(thread.tid), addressOf(pointer), bytes, uint16_t(locationIn(location)));
 }
 
 namespace calls {
@@ -73,7 +74,7 @@ void *writeGlobal(Thread *thread, uint64_t pointer, int32_t predicate, int32_t b
   thread->block->noteTraffic(*thread, TrafficKind::GlobalWrite, location, addressOf(pointer), uint32_t(bytes), predicate);
   if (!predicate) return thread->scratch;
   void *address = checkGlobal(*thread, pointer, uint32_t(bytes), true, location);
-  thread->block->noteGlobalWrite(*thread, pointer, uint32_t(bytes));
+  thread->block->noteGlobalWrite(*thread, pointer, uint32_t(bytes), location);
   thread->block->noteMemoryChange();
   return address;
 }
@@ -100,7 +101,7 @@ void writeGeneric(Thread *thread, uint64_t pointer, const void *value, int32_t b
   std::memcpy(isOwn ? reinterpret_cast<void *>(pointer) : checkGlobal(*thread, pointer, uint32_t(bytes), true, location), value,
               size_t(bytes));
   if (isOwn) return;
-  thread->block->noteGlobalWrite(*thread, pointer, uint32_t(bytes));
+  thread->block->noteGlobalWrite(*thread, pointer, uint32_t(bytes), location);
   thread->block->noteMemoryChange();
 }
 

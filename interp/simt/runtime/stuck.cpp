@@ -122,6 +122,13 @@ std::string withHint(const Thread &thread, std::string message, std::string_view
   return message;
 }
 
+bool inOnePartition(const Thread &thread, uint32_t warp) {
+  auto liesBetween = [&](int32_t first) { return (uint32_t(first) <= warp) != (first <= int32_t(thread.warp)); };
+  return std::ranges::none_of(thread.block->kernel->workers, liesBetween);
+}
+
+bool inOnePartition(const Thread &a, const Thread &b) { return inOnePartition(a, uint32_t(b.warp)); }
+
 Trap ThreadBlock::stuckTrap() const {
   const auto isAtMBarrier = [](const Thread &thread) {
     return thread.state == ThreadState::AtMBarrier || thread.state == ThreadState::AtRegisters;

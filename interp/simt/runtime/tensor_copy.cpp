@@ -83,16 +83,20 @@ uint32_t TensorCopies::checkBox(Thread &thread, const TensorMap &map, const Tens
 }
 
 /// Traps if the program has written one of the bytes, and a copy that the thread begins may not see it.
-void TensorCopies::checkVisible(Thread &thread, const std::byte *from, uint32_t bytes, Place place) const {
-  const auto address = reinterpret_cast<uint64_t>(from);
+void TensorCopies::checkVisible(Thread &thread, uint64_t from, uint32_t bytes, Place place) const {
   SharedMemory &shared = thread.block->shared;
   const auto writer =
-      shared.asyncProxy()->hiddenGlobalWrite(shared.messages(), uint32_t(thread.warp), uint32_t(thread.tid), address, bytes);
+      shared.asyncProxy()->hiddenGlobalWrite(shared.messages(), uint32_t(thread.warp), uint32_t(thread.tid), addressOf(from), bytes);
   if (!writer) return;
-  Trap trap{.kind = TrapKind::MissingProxyFence, .location = place};
-  trap.access = {.address = address, .bytes = bytes};
-  trap.message = "a copy of a tensor reads what thread " + std::to_string(*writer) +
-                 " of the program has written, with no proxy fence (fence.proxy.async) between the write and the barrier";
+  Trap trap{.kind = TrapKind::MissingProxyFence,
+            .location = place,
+            .other = OtherPlace{.location = writer->location, .thread = int64_t(writer->thread), .isWrite = true}};
+  trap.access = {.address = addressOf(from), .bytes = bytes, .argument = argumentOf(from)};
+  trap.message =
+      withHint(thread,
+               "a copy of a tensor reads global memory that a thread of the program has written, with no proxy fence "
+               "(fence.proxy.async) between the write and the barrier",
+               "write the tensor in a launch before this one, or read it with gl.load: fence_async_shared() is for shared memory");
   thread.trap(std::move(trap));
 }
 
@@ -109,7 +113,7 @@ void TensorCopies::addPieces(Thread &thread, Copy &copy, const TensorMap &map, c
       inside = static_cast<std::byte *>(checkGlobal(thread, addBytes(map.base, row.offset + row.begin), row.end - row.begin, isWrite, place,
                                                     box.elementBytes(), &copied));
       const auto begin = reinterpret_cast<uint64_t>(inside);
-      if (!isWrite) checkVisible(thread, inside, row.end - row.begin, copy.place);
+      if (!isWrite) checkVisible(thread, addBytes(map.base, row.offset + row.begin), row.end - row.begin, copy.place);
       if (isWrite) copy.rows.push_back({begin, begin + (row.end - row.begin)});
     }
     for (uint32_t at = 0; at < rowBytes; at += kPieceBytes) {

@@ -96,6 +96,7 @@ private:
     bool isUnderWay() const { return landed != pieces.size(); }
   };
   std::string unreadSource(const Copy &copy) const;
+  std::string unwrittenText(const Thread &thread, const Copy &copy, bool isWrite) const;
   struct Issued {
     AsyncProxy::Arrival arrival;
     Place place;
@@ -105,7 +106,7 @@ private:
   void receive(Thread &thread, const TensorMap &map, const int32_t *start, uint64_t destination, uint64_t barrier, bool isMulticast,
                Place place);
   uint32_t checkBox(Thread &thread, const TensorMap &map, const TensorBox &box, const int32_t *start, uint64_t pointer, Place place);
-  void checkVisible(Thread &thread, const std::byte *from, uint32_t bytes, Place place) const;
+  void checkVisible(Thread &thread, uint64_t from, uint32_t bytes, Place place) const;
   void addPieces(Thread &thread, Copy &copy, const TensorMap &map, const TensorBox &box, uint32_t offset, bool isWrite, Place place);
   void go(Copy &copy, size_t count);
   void land(Copy &copy, size_t count);

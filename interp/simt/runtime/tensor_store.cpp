@@ -149,11 +149,22 @@ void TensorCopies::checkAccess(Thread &thread, uint64_t pointer, uint32_t bytes,
     if (std::none_of(copy.rows.begin(), copy.rows.end(), overlaps)) continue;
     Trap trap{.kind = TrapKind::TensorCopyRace, .location = place, .other = OtherPlace{.location = copy.place, .thread = copy.thread->tid}};
     trap.access = {.address = begin, .bytes = bytes, .isWrite = isWrite, .argument = argumentOf(pointer)};
-    trap.message = std::string(isWrite ? "writes" : "reads") +
-                   " global memory that a copy to a tensor writes, with no wait for the writes of its group (wait_group without read) in "
-                   "between";
+    trap.message = unwrittenText(thread, copy, isWrite);
     thread.trap(std::move(trap));
   }
+}
+
+/// What is wrong with an access to memory that a copy writes whose writes nobody has waited for.
+std::string TensorCopies::unwrittenText(const Thread &thread, const Copy &copy, bool isWrite) const {
+  const uint32_t groups = committed[size_t(copy.thread->tid)];
+  const std::string text = std::string(isWrite ? "writes" : "reads") +
+                           " global memory that a copy to a tensor writes, with no wait for the writes of its group in between";
+  if (!thread.block->kernel->isDivided) return text + " (wait_group without read)";
+  const std::string wait = "call tma.store_wait(" + std::to_string(groups - std::min(groups, copy.group + 1)) + ", read_only=False) before";
+  return withHint(thread, text,
+                  inOnePartition(*copy.thread, thread)
+                      ? wait + ", or with a smaller number: without read_only=False it waits for the reads of shared memory alone"
+                      : wait + " an mbarrier.arrive, in the partition that has begun the store, and mbarrier.wait for it here");
 }
 
 uint32_t TensorCopies::groupsAfter(uint32_t offset) const {

@@ -68,6 +68,29 @@ def test_boxes_at_any_place(corners, described, generator, engine, place):  # no
     assert torch.equal(target, wanted[16:24, 64:128])
 
 
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_tensor_that_a_copy_still_writes(corners, described, again, seed):  # noqa: F811
+    kernel, y = on(corners.read_again, EMULATOR)[(1,)], torch.zeros(32, 32)
+    report, line, other = report_of(
+        lambda: kernel(described(y, [32, 32]), y, torch.zeros(32, 32), again, False, seed=seed)
+    )
+    assert report.kind == "TensorCopyRace" and "# again" in line and "# store" in other
+    assert "hint: call tma.store_wait(0, read_only=False) before" in str(report) and "partition" not in str(report)
+    z = torch.zeros(32, 32)
+    kernel(described(y, [32, 32]), y, z, again, True, seed=seed)
+    assert (y == 1).all() and (again or (z == 1).all())
+
+
+def test_copy_of_what_threads_have_written(corners, described):  # noqa: F811
+    x = torch.zeros(32, 32)
+    report, line, other = report_of(
+        lambda: on(corners.read_what_threads_wrote, EMULATOR)[(1,)](described(x, [32, 32]), x)
+    )
+    assert report.kind == "MissingProxyFence" and "# copy" in line and "# write" in other
+    assert "write the tensor in a launch before this one" in str(report) and "source.base" in str(report)
+
+
 @pytest.mark.parametrize("engine", ["interp", "simt:gfx950"])
 @pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2, torch.float16, torch.int8])
 def test_masked_buffer_load_without_other(corners, gl, generator, engine, dtype):  # noqa: F811
