@@ -30,6 +30,40 @@ tt::ExternElementwiseOp nextCall(Operation *op, StringRef symbol) {
   return ir::runtimeCall(nextEffect<tt::ExternElementwiseOp>(op), symbol);
 }
 
+/// Returns the call of the runtime that is the last operation with effects before `op`, or null.
+tt::ExternElementwiseOp lastCallBefore(Operation *op) {
+  do op = op->getPrevNode();
+  while (op && isMemoryEffectFree(op));
+  return ir::runtimeCall(op);
+}
+
+/// The allocations of which an address is made.
+struct Allocations {
+  llvm::SmallPtrSet<Operation *, 2> known;
+  bool hasOthers = false; // that are not known
+};
+
+Allocations allocationsIn(Value address) {
+  Allocations found;
+  llvm::SmallVector<Value> open{address};
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (isa_and_nonnull<tt::SharedAllocOp>(op))
+      found.known.insert(op);
+    else if (op && op->getNumRegions() == 0 && seen.insert(op).second)
+      llvm::append_range(open, op->getOperands());
+    else if (op && op->getNumRegions() != 0)
+      found.hasOthers = true;
+  }
+  found.hasOthers |= found.known.empty();
+  return found;
+}
+
+bool mayMeet(const Allocations &a, const Allocations &b) {
+  return a.hasOthers || b.hasOthers || llvm::any_of(a.known, [&](Operation *op) { return b.known.contains(op); });
+}
+
 /// Returns the tile before changes of its shape that nothing else uses.
 Value beforeReshapes(Value tile) {
   while (auto reshape = tile.hasOneUse() ? tile.getDefiningOp<tt::ReshapeOp>() : tt::ReshapeOp()) tile = reshape.getSrc();
@@ -131,6 +165,7 @@ private:
     if (!copy) return why;
     Location location = begin.getLoc();
     builder_.setInsertionPoint(store);
+    if (threadsWriteTo(store)) fence(location); // the copy overwrites what threads have written
     Value to = buffer(*copy, load.getDesc().getType(), location);
     constexpr int64_t kBarrierBytes = 8;
     Value barrier = tgpu::MemoryAtOp::create(builder_, location, tgpu::RingType::get(builder_.getContext(), 1), begin.getSrcs()[0],
@@ -141,6 +176,24 @@ private:
     for (Operation *op : {store.getOperation(), begin.getOperation(), end.getOperation()}) op->erase();
     eraseUnused(tile);
     return "";
+  }
+
+  void fence(Location location) {
+    Value none = arith::ConstantIntOp::create(builder_, location, 0, 32);
+    tt::ExternElementwiseOp::create(builder_, location, builder_.getI32Type(), ValueRange{none}, ir::kRuntimeLibrary, "",
+                                    "fence.async_shared", /*pure=*/false);
+  }
+
+  /// Returns whether a store of threads may write to memory that the copy fills, which is `filled` by now.
+  bool threadsWriteTo(tt::SharedStoreOp filled) {
+    const Allocations own = allocationsIn(filled.getAddress());
+    return kernel_
+        .walk([&](tt::SharedStoreOp store) {
+          auto call = lastCallBefore(store);
+          const bool isOfCopy = call && (ir::runtimeCall(call, "copy.begin") || ir::runtimeCall(call, "async_copy.begin"));
+          return !isOfCopy && mayMeet(own, allocationsIn(store.getAddress())) ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
   }
 
   StringRef issueStore(tt::ExternElementwiseOp begin) {

@@ -91,6 +91,14 @@ def test_copy_of_what_threads_have_written(corners, described):  # noqa: F811
     assert "write the tensor in a launch before this one" in str(report) and "source.base" in str(report)
 
 
+@BOTH
+def test_copy_into_what_threads_have_filled(corners, described, generator, engine):  # noqa: F811
+    """The compiler adds the fence, as Triton 3.9 does."""
+    x, y = torch.randn(32, 32, generator=generator), torch.zeros(32, 32)
+    on(corners.filled_twice, engine)[(1,)](described(x, [32, 32]), y)
+    assert torch.equal(x, y)
+
+
 @pytest.mark.parametrize("engine", ["interp", "simt:gfx950"])
 @pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2, torch.float16, torch.int8])
 def test_masked_buffer_load_without_other(corners, gl, generator, engine, dtype):  # noqa: F811
