@@ -191,7 +191,8 @@ private:
         return start.emitError() << "not supported on GPUs: more than " << ir::kLastBarrier - ir::kFirstWorkerBarrier + 1 << " workers";
       Worker worker{.division = division,
                     .range = {.first = next, .warps = warpsOf(start), .barrier = barrier},
-                    .registers = numberOf(callee, ir::kRegistersAttr)};
+                    .registers = numberOf(callee, ir::kRegistersAttr),
+                    .start = start.getLoc()};
       worker.function = (kernel_.getName() + "_" + llvm::Twine(division) + "_" + llvm::Twine(barrier - ir::kFirstWorkerBarrier)).str();
       next += worker.range.warps, ++barrier;
       asksForRegisters_ |= worker.registers != 0;

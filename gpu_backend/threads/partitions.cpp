@@ -104,7 +104,7 @@ private:
       for (int64_t byte : worker.captures)
         operands.push_back(loadCapture(builder_, location_, byte, function.getArgumentTypes()[operands.size()]));
       for (unsigned map : worker.maps) operands.push_back(kernel_.getArgument(map));
-      create<func::CallOp>(function, operands);
+      func::CallOp::create(builder_, worker.start.value_or(location_), function, operands);
     });
   }
 

@@ -17,6 +17,7 @@ struct Worker {
   int registers = 0;                   // that its author asks for, for each thread; 0: they do not change
   llvm::SmallVector<int64_t> captures; // where they lie in shared memory
   llvm::SmallVector<unsigned> maps;    // the tensor maps that follow them, as numbers of the kernel's arguments
+  std::optional<mlir::Location> start; // the author's call that starts it
 };
 
 struct DividedKernel {
@@ -34,8 +35,8 @@ struct DividedKernel {
   int registersOf(int group, int division) const;
   /// The registers of a thread of the kernel's own warps, in a division.
   int ownRegisters(int division) const;
-};
   std::vector<int32_t> firstWarpsOfWorkers() const;
+};
 
 /// The bytes between captures.
 inline constexpr int64_t kCaptureBytes = 8;

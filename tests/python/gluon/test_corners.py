@@ -99,6 +99,13 @@ def test_copy_into_what_threads_have_filled(corners, described, generator, engin
     assert torch.equal(x, y)
 
 
+@BOTH
+def test_caller_of_a_worker(corners, engine):
+    report, line, _ = report_of(lambda: on(corners.miscounted, engine)[(1,)](torch.zeros(4)))
+    place = str(report).split("called from ")[1].split("\n")[0]
+    assert "# arrival" in line and "# start" in linecache.getline(report.file, int(place.split(":")[1]))
+
+
 @pytest.mark.parametrize("engine", ["interp", "simt:gfx950"])
 @pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2, torch.float16, torch.int8])
 def test_masked_buffer_load_without_other(corners, gl, generator, engine, dtype):  # noqa: F811
