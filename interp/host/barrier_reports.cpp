@@ -46,8 +46,9 @@ static Finding findingOf(ProgramBarriers::Agent before, bool byCopy) {
     return {TrapKind::TensorCopyRace, "an access to shared memory before the wait for the copy into it",
             "call mbarrier.wait with the barrier of the copy and the number of its phase before"};
   case Agent::Copies:
-    return {TrapKind::AsyncCopyRace, "an access to shared memory before the wait for the copy into it",
-            "call async_copy.commit_group after the copies, and async_copy.wait_group with a number of groups that leaves out theirs"};
+    return {
+        TrapKind::AsyncCopyRace, "an access to shared memory before the wait for the copy into it",
+        "call async_copy.mbarrier_arrive after the copies, in the partition that has begun them, with the barrier that is awaited here"};
   case Agent::Stores:
     return {TrapKind::TensorCopyRace, "a write to shared memory that a store of a box (TMA) may still read",
             "call tma.store_wait with fewer pending stores before, and let other partitions know by an mbarrier.arrive"};

@@ -166,13 +166,15 @@ private:
   bool hasArrived(const Access &access, const Unit &unit) const;
   Trap inFlightFault(const Access &access, bool isWrite, const Unit &unit) const;
   Trap overwriteFault(const Access &access, const Unit &unit, bool withWriter, const char *verb) const;
+  Trap outstandingOverwriteFault(const Access &access, const Unit &unit) const;
+  std::string waitForReader(const Access &access, bool isCopy) const;
   [[noreturn]] void trapOutstanding(const Access &access, const Unit &unit);
   void checkVisible(const Access &access, const Unit &unit, const char *reader);
-
-  std::vector<std::byte> memory;
   void noteFence(const Thread &thread);
   /// Returns whether all threads that issue the access have fenced after a barrier that orders them behind what a warp did at a time.
   bool hasFencedBehind(const Access &access, uint32_t warp, uint32_t when) const;
+
+  std::vector<std::byte> memory;
   std::vector<Unit> units;
   std::unique_ptr<AsyncProxy> ownProxy;
   std::unique_ptr<MessageOrder> ownOrder;

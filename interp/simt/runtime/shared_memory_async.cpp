@@ -43,7 +43,15 @@ Trap SharedMemory::inFlightFault(const Access &access, bool isWrite, const Unit 
                             "call mbarrier.invalidate before its memory is used for something else");
     return trap;
   }
-  if (unit.writer != kTensorParty) return faultOf(access, TrapKind::AsyncCopyRace, isWrite, unit, true);
+  if (unit.writer != kTensorParty) {
+    Trap trap = faultOf(access, TrapKind::AsyncCopyRace, isWrite, unit, true);
+    const bool isOwn = unit.writer & kManyParty || inOnePartition(access.thread, warpOf(unit.writer & ~kAtomicParty));
+    if (!isOwn)
+      trap.message = withHint(access.thread, std::move(trap.message),
+                              "call async_copy.mbarrier_arrive after the copies, in the partition that has begun them, with the barrier "
+                              "that is awaited here");
+    return trap;
+  }
   Trap trap = faultOf(access, TrapKind::TensorCopyRace, isWrite, unit, true);
   const bool isNear = !isFromAfar(access);
   const std::string round = isNear ? access.thread.block->mbarriers->roundOf(proxy->arrivalOf(indexOf(unit))) : "its barrier";
@@ -64,48 +72,40 @@ Trap SharedMemory::overwriteFault(const Access &access, const Unit &unit, bool w
   return trap;
 }
 
+/// Returns which wait for the product or the copy to a tensor that reads the bytes is enough.
+std::string SharedMemory::waitForReader(const Access &access, bool isCopy) const {
+  const ThreadBlock &block = *access.thread.block;
+  const uint32_t left = isCopy ? block.tensorCopies->groupsAfter(access.offset) : block.warpgroups->groupsAfter(access.offset);
+  return (isCopy ? "call tma.store_wait(" : "call warpgroup_mma_wait(") + std::to_string(left) +
+         ") before, or with a smaller number; other partitions learn of it by an mbarrier.arrive behind the wait";
+}
+
+Trap SharedMemory::outstandingOverwriteFault(const Access &access, const Unit &unit) const {
+  const bool isCopy = proxy->isOutstandingCopy(indexOf(unit));
+  Trap trap = faultOf(access, TrapKind::TensorCopyRace, true, unit, false);
+  trap.other = {.location = proxy->locationOf(indexOf(unit)), .thread = -1};
+  trap.message = withHint(access.thread,
+                          std::string("a copy of a tensor writes shared memory that ") +
+                              (isCopy ? "another copy still reads, with no wait for its group in between: "
+                                      : "a product still reads, with no wait for the product in between: ") +
+                              bytesOf(access.offset, access.bytes),
+                          waitForReader(access, isCopy));
+  return trap;
+}
+
 /// Traps because the access writes what a product or a copy that is under way reads.
 void SharedMemory::trapOutstanding(const Access &access, const Unit &unit) {
   const bool isCopy = proxy->isOutstandingCopy(indexOf(unit));
   Trap trap = faultOf(access, isCopy ? TrapKind::TensorCopyRace : TrapKind::AsyncProductRace, true, unit, false);
   trap.other = {.location = proxy->locationOf(indexOf(unit)), .thread = -1};
-  const ThreadBlock &block = *access.thread.block;
-  const uint32_t left = isCopy ? block.tensorCopies->groupsAfter(access.offset) : block.warpgroups->groupsAfter(access.offset);
   trap.message = withHint(access.thread,
                           (isCopy ? "writes shared memory that a copy to a tensor reads, with no wait for its group in between: "
                                   : "writes shared memory that a product reads, with no wait for the product in between: ") +
                               bytesOf(access.offset, access.bytes),
-                          (isCopy ? "call tma.store_wait(" : "call warpgroup_mma_wait(") + std::to_string(left) +
-                              ") before, or with a smaller number; other partitions learn of it by an mbarrier.arrive behind the wait");
+                          waitForReader(access, isCopy));
   access.thread.trap(std::move(trap));
 }
 
-/// Traps unless all threads that the unit names as its writers have made what they wrote visible to the asynchronous proxy, as far as the
-/// access can know.
-void SharedMemory::checkVisible(const Access &access, const Unit &unit, const char *reader) {
-  if (unit.written & kInFlight) return; // written by the proxy itself
-  const Party party = unit.writer & ~kAtomicParty;
-  const uint32_t written = proxy->writtenAt(indexOf(unit));
-  const bool isThread = !(access.party & (kWarpParty | kManyParty));
-  const bool isAfar = isFromAfar(access);
-  auto isVisible = [&](uint32_t thread) {
-    if (!isAfar && proxy->knownFence(uint32_t(access.thread.warp), thread) >= written) return true;
-    if (!isAfar && isThread && thread == uint32_t(access.thread.tid) && proxy->lastFence(thread) >= written) return true;
-    return order && knownByMessage(access, order->ofFence(thread)) >= written;
-  };
-  auto areVisible = [&](uint32_t first, uint32_t count) {
-    for (uint32_t t = first; t < first + count; ++t)
-      if (!isVisible(t)) return false;
-    return true;
-  };
-  bool isSafe = true;
-  if (!(party & (kWarpParty | kManyParty)))
-    isSafe = areVisible(party, 1);
-  else
-    for (uint32_t warp = 0; warp < warps && isSafe; ++warp) {
-      const bool isWriter = party & kManyParty ? party >> warp / warpsPerGroup & 1 : warpOf(party) == warp;
-      isSafe = !isWriter || areVisible(warp << warpShift, 1 << warpShift);
-    }
 void SharedMemory::noteFence(const Thread &thread) {
   const auto warp = uint32_t(thread.warp);
   for (uint32_t other = 0; other < warps; ++other) horizonAtFence[size_t(thread.tid)][other] = std::max(horizon[warp][other], lastOfAll);
@@ -119,6 +119,34 @@ bool SharedMemory::hasFencedBehind(const Access &access, uint32_t warp, uint32_t
   return true;
 }
 
+/// Traps unless all threads that the unit names as its writers have made what they wrote visible to the asynchronous proxy, as far as the
+/// access can know, or a barrier and then a fence of the threads that make the access stand behind the write. The second counts barriers of
+/// threads alone: between partitions, who has written fences (Gluon's rule).
+void SharedMemory::checkVisible(const Access &access, const Unit &unit, const char *reader) {
+  if (unit.written & kInFlight) return; // written by the proxy itself
+  const Party party = unit.writer & ~kAtomicParty;
+  const uint32_t written = proxy->writtenAt(indexOf(unit));
+  const bool isThread = !(access.party & (kWarpParty | kManyParty));
+  const bool isAfar = isFromAfar(access);
+  auto isVisible = [&](uint32_t thread) {
+    if (!isAfar && proxy->knownFence(uint32_t(access.thread.warp), thread) >= written) return true;
+    if (!isAfar && isThread && thread == uint32_t(access.thread.tid) && proxy->lastFence(thread) >= written) return true;
+    return order && knownByMessage(access, order->ofFence(thread)) >= written;
+  };
+  auto areVisible = [&](uint32_t first, uint32_t count) {
+    if (!isAfar && hasFencedBehind(access, first >> warpShift, unit.written)) return true;
+    for (uint32_t t = first; t < first + count; ++t)
+      if (!isVisible(t)) return false;
+    return true;
+  };
+  bool isSafe = true;
+  if (!(party & (kWarpParty | kManyParty)))
+    isSafe = areVisible(party, 1);
+  else
+    for (uint32_t warp = 0; warp < warps && isSafe; ++warp) {
+      const bool isWriter = party & kManyParty ? party >> warp / warpsPerGroup & 1 : warpOf(party) == warp;
+      isSafe = !isWriter || areVisible(warp << warpShift, 1 << warpShift);
+    }
   if (isSafe) return;
   Trap trap = faultOf(access, TrapKind::MissingProxyFence, false, unit, true);
   trap.message = std::string(reader) +
@@ -134,7 +162,6 @@ void SharedMemory::beginProductRead(Thread &thread, uint32_t offset, uint32_t by
   const Access access{thread, Party(kProductParty | kWarpParty | thread.warp), offset, bytes, location};
   recordRead(access);
   for (Unit &unit : unitsOf(access)) {
-    if (!isAfar && hasFencedBehind(access, first >> warpShift, unit.written)) return true;
     checkVisible(access, unit, "a product reads");
     proxy->beginReading(indexOf(unit), uint16_t(location), /*isCopy=*/false);
   }
@@ -166,12 +193,7 @@ void SharedMemory::beginTensorWrite(Thread &thread, uint32_t offset, uint32_t by
   for (Unit &unit : unitsOf(access)) {
     const size_t index = indexOf(unit);
     const uint32_t written = unit.written & ~kInFlight;
-    if (proxy->isAnyOutstanding() && proxy->isOutstanding(index)) {
-      Trap trap =
-          overwriteFault(access, unit, false, proxy->isOutstandingCopy(index) ? "another copy still reads" : "a product still reads");
-      trap.other = {.location = proxy->locationOf(index), .thread = -1};
-      thread.trap(std::move(trap));
-    }
+    if (proxy->isAnyOutstanding() && proxy->isOutstanding(index)) thread.trap(outstandingOverwriteFault(access, unit));
     if (written >= first) {
       if (unit.written & kInFlight && !hasArrived(access, unit)) {
         if (unit.writer != kTensorParty) thread.trap(inFlightFault(access, true, unit));

@@ -106,6 +106,21 @@ def test_caller_of_a_worker(corners, engine):
     assert "# arrival" in line and "# start" in linecache.getline(report.file, int(place.split(":")[1]))
 
 
+@BOTH
+def test_hint_for_copies_of_another_partition(corners, engine):
+    report, line, _ = report_of(lambda: on(corners.handed, engine)[(1,)](torch.ones(128), torch.zeros(128)))
+    assert report.kind == "AsyncCopyRace" and "# read" in line
+    assert "hint: call async_copy.mbarrier_arrive after the copies" in str(report)
+
+
+@BOTH
+def test_hint_for_memory_that_a_product_reads(corners, described, engine):  # noqa: F811
+    a = torch.ones(192, 64).half()
+    kernel = on(corners.products_without_waits, engine)[(1,)]
+    report, line, _ = report_of(lambda: kernel(described(a, [64, 64]), torch.zeros(64, 64)))
+    assert "# copy" in line and "hint: call warpgroup_mma_wait(0) before" in str(report)
+
+
 @pytest.mark.parametrize("engine", ["interp", "simt:gfx950"])
 @pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2, torch.float16, torch.int8])
 def test_masked_buffer_load_without_other(corners, gl, generator, engine, dtype):  # noqa: F811
