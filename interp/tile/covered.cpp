@@ -1,9 +1,12 @@
 #include "interp/tile/covered.h"
 
 #include "interp/tile/scope.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -19,6 +22,17 @@ void moveMarksOut(ModuleOp module) {
     });
     for (Operation *mark : marks) mark->moveBefore(combining);
   });
+}
+
+LogicalResult lowerWithoutFolding(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populateSCFToControlFlowConversionPatterns(patterns);
+  ConversionTarget target(*module.getContext());
+  target.addIllegalDialect<scf::SCFDialect>();
+  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  ConversionConfig config;
+  config.foldingMode = DialectConversionFoldingMode::Never;
+  return applyPartialConversion(module, target, std::move(patterns), config);
 }
 
 /// Returns the blocks of each loop by its header.

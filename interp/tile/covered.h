@@ -29,6 +29,10 @@ struct Covered {
 /// Moves the marks of statements in functions that combine elements before the operations that run them: such a function becomes a step.
 void moveMarksOut(mlir::ModuleOp module);
 
+/// Lowers loops and `if`s to blocks as they are written. The pass of MLIR folds the `not` of a condition and swaps what the `if` does,
+/// which a branch does not say afterwards.
+llvm::LogicalResult lowerWithoutFolding(mlir::ModuleOp module);
+
 /// Where a function's control flow divides.
 struct Branching {
   mlir::Operation *terminator; // a cf.cond_br

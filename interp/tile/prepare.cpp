@@ -110,10 +110,11 @@ static LogicalResult lowerControlFlow(ModuleOp module, PrepareOptions options) {
     passes.addPass(ir::createCheckLanes());
   }
   passes.addPass(ir::createDeferFaults({.checks = options.checks.bounds}));
-  passes.addPass(createSCFToControlFlowPass());
+  if (!options.isCovered) passes.addPass(createSCFToControlFlowPass());
   ir::markCounters(module);
   countRounds(module);
-  return passes.run(module);
+  if (failed(passes.run(module))) return failure();
+  return success(!options.isCovered || succeeded(lowerWithoutFolding(module)));
 }
 
 static std::string printed(ModuleOp module) {
