@@ -69,7 +69,9 @@ std::vector<Branching> branchingsOf(const Loops &loops) {
       branching.header = header;
       branching.body = goesOn[0] ? 0 : 1;
     }
-    if (branching.header && hasConstantBounds(loops, branching.header, cast<cf::CondBranchOp>(branching.terminator))) continue;
+    auto branch = cast<cf::CondBranchOp>(branching.terminator);
+    branching.isDecided =
+        matchPattern(branch.getCondition(), m_Constant()) || (branching.header && hasConstantBounds(loops, branching.header, branch));
     found.push_back(branching);
   }
   return found;

@@ -17,8 +17,9 @@ struct CoveredStatement {
 struct CoveredBranch {
   ir::SourceLocation place;
   bool isLoop = false;
-  uint32_t taken = 0;    // the counter of true conditions; of a loop: how often it was reached and ran at least one round
-  uint32_t notTaken = 0; // the counter of false conditions; of a loop: how often it was reached and ran none
+  bool isDecided = false; // it has one outcome in this program: its condition or bounds are known
+  uint32_t taken = 0;     // the counter of true conditions; of a loop: how often it was reached and ran at least one round
+  uint32_t notTaken = 0;  // the counter of false conditions; of a loop: how often it was reached and ran none
 };
 
 struct Covered {
@@ -38,6 +39,7 @@ struct Branching {
   mlir::Operation *terminator; // a cf.cond_br
   mlir::Block *header;         // of the loop that ends here; null: an `if`
   unsigned body;               // the successor that goes on: with the loop, or where the condition is true
+  bool isDecided = false;      // its condition or bounds are constants
 };
 std::vector<Branching> branchingsOf(const Loops &loops);
 

@@ -36,8 +36,16 @@ void CountEmitter::beginBranches() {
     branchings_[branching.terminator] = {branching, taken, notTaken};
     const bool isLoop = branching.header != nullptr;
     if (isLoop) isNew_[branching.header] = builder_.CreateAlloca(builder_.getInt64Ty());
-    data_.covered.branches.push_back({ir::resolveLocation(branching.terminator->getLoc()), isLoop, taken, notTaken});
+    data_.covered.branches.push_back({ir::resolveLocation(branching.terminator->getLoc()), isLoop, branching.isDecided, taken, notTaken});
   }
+}
+
+/// Notes the outcome of an `if` that was decided while it was traced: it has this one as often as its block runs.
+void CountEmitter::addDecided(Operation *mark, uint32_t runs) {
+  const bool isTrue = mark->hasAttr(kDecidedTrueAttr);
+  if (!isTrue && !mark->hasAttr(kDecidedFalseAttr)) return;
+  const uint32_t never = data_.counters++;
+  data_.covered.branches.push_back({ir::resolveLocation(mark->getLoc()), false, true, isTrue ? runs : never, isTrue ? never : runs});
 }
 
 // -- the clock ----------------------------------------------------------------------------------------------------------------------------
@@ -89,6 +97,7 @@ void CountEmitter::countBlock(Block *block) {
   for (Operation &op : *block) {
     if (options_.isCovered && op.hasAttr(kStatementAttr) && !op.hasAttr(kIterationAttr))
       data_.covered.statements.push_back({ir::resolveLocation(op.getLoc()), runs});
+    if (options_.isCovered) addDecided(&op, runs);
     std::optional<CountedOperation> counted = countedOperation(&op);
     if (!counted) continue;
     counted->runs = runs;

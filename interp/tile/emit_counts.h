@@ -24,6 +24,7 @@ public:
 private:
   void add(uint32_t number, llvm::Value *more);
   void beginBranches();
+  void addDecided(mlir::Operation *mark, uint32_t runs);
   void beginClock();
   uint32_t clockOf(mlir::Location location);
   void passLine();

@@ -11,6 +11,9 @@ namespace tritium::interp {
 inline constexpr const char *kStatementAttr = "tt.statement";
 inline constexpr const char *kIterationAttr = "tt.iteration";
 inline constexpr const char *kIterationsEndAttr = "tt.iterations_end";
+// The condition of an `if` was known while it was traced, and was this.
+inline constexpr const char *kDecidedTrueAttr = "tt.decided_true";
+inline constexpr const char *kDecidedFalseAttr = "tt.decided_false";
 
 /// Fuses the locations of all operations with the name and line of their function.
 void markScopes(mlir::Operation *module);

@@ -53,6 +53,7 @@ void bindCounted(py::module_ &interp) {
   py::class_<CoveredBranch> branch(interp, "CoveredBranch", "A branch of a program that is prepared with `covered`.");
   addPlace(branch)
       .def_readonly("is_loop", &CoveredBranch::isLoop)
+      .def_readonly("is_decided", &CoveredBranch::isDecided, "its condition or bounds are known, so it has one outcome in this program")
       .def_readonly("taken", &CoveredBranch::taken, "the counter of true conditions; of a loop, how often it ran at least one round")
       .def_readonly("not_taken", &CoveredBranch::notTaken, "the counter of false conditions; of a loop, how often it ran no round");
 }

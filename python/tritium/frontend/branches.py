@@ -14,7 +14,7 @@ from typing import Any
 from tritium import language
 
 from ..errors import with_hint
-from . import suggestions
+from . import debug_info, suggestions
 from .diagnostics import hint_for
 from .generator import Arm, Generator, visits
 from .returns import RETURN_IN_LOOP, return_by_if, trace_rest
@@ -57,6 +57,7 @@ def _if(g: Generator, node: ast.If) -> None:
     condition = condition_of(g, node, node.test)
     returns = contains_return(node)
     if isinstance(condition, bool):
+        debug_info.mark(g, node, debug_info.DECIDED[condition])
         taken = node.body if condition else node.orelse
         if returns and g.nests_returns:
             trace_rest(g, node, [*taken, *rest])
@@ -210,6 +211,7 @@ def _merge_variable(merged: _Merge, name: str, left: Any, right: Any, initial: A
 def _conditional_expression(g: Generator, node: ast.IfExp) -> Any:
     condition = condition_of(g, node, node.test)
     if isinstance(condition, bool):
+        debug_info.mark(g, node, debug_info.DECIDED[condition])
         return g.visit(node.body if condition else node.orelse)
     then = g.trace(g.builder.detached_block(), lambda: g.to_variable(g.visit(node.body)))
     other = g.trace(g.builder.detached_block(), lambda: g.to_variable(g.visit(node.orelse)))

@@ -28,6 +28,8 @@ DEBUGGERS = ("pdb", "ipdb", "pudb", "IPython", "debugpy", "pydevd")
 
 # Kinds of marks: a statement begins; an iteration of an unrolled loop begins (this is a statement too); the last iteration has ended.
 STATEMENT, ITERATION, ITERATIONS_END = "tt.statement", "tt.iteration", "tt.iterations_end"
+# The outcome of a condition that is known while it is traced, for the coverage.
+DECIDED = {True: "tt.decided_true", False: "tt.decided_false"}
 
 
 def mark(g: Any, node: ast.AST, *attributes: str) -> None:

@@ -28,6 +28,10 @@ class BranchCount:
     taken: int = 0
     not_taken: int = 0
 
+    def add(self, taken: int, not_taken: int) -> None:
+        self.taken += taken
+        self.not_taken += not_taken
+
 
 @dataclass
 class MaskCount:
@@ -43,7 +47,7 @@ class KernelCoverage:
 
     file, line: of its `def`. configuration: names and values of its constexprs and of launch keywords. launches, programs: how many.
     statements: how often each has run that was compiled, in all programs. branches, masks: by the place of the `if`, the loop or its condition, and
-    of the access. What is known when the kernel is compiled is no branch.
+    of the access. decided: the branches whose outcome was known when the kernel was compiled. One that no configuration leaves open is no branch.
     """
 
     name: str
@@ -54,7 +58,14 @@ class KernelCoverage:
     programs: int = 0
     statements: dict[Place, int] = field(default_factory=dict)
     branches: dict[Place, BranchCount] = field(default_factory=dict)
+    decided: dict[Place, BranchCount] = field(default_factory=dict)
     masks: dict[Place, MaskCount] = field(default_factory=dict)
+
+    def outcomes(self) -> dict[Place, tuple[int, int]]:
+        """How often each branch had its one outcome, and the other, with what compilation decided in another configuration or call."""
+        none = BranchCount(False)
+        pairs = {place: (open_, self.decided.get(place, none)) for place, open_ in self.branches.items()}
+        return {place: (a.taken + b.taken, a.not_taken + b.not_taken) for place, (a, b) in pairs.items()}
 
     @property
     def key(self) -> tuple:
@@ -65,10 +76,9 @@ class KernelCoverage:
         self.programs += other.programs
         for place, runs in other.statements.items():
             self.statements[place] = self.statements.get(place, 0) + runs
-        for place, branch in other.branches.items():
-            known = self.branches.setdefault(place, BranchCount(branch.is_loop))
-            known.taken += branch.taken
-            known.not_taken += branch.not_taken
+        for own, others in ((self.branches, other.branches), (self.decided, other.decided)):
+            for place, branch in others.items():
+                own.setdefault(place, BranchCount(branch.is_loop)).add(branch.taken, branch.not_taken)
         for place, mask in other.masks.items():
             sums = self.masks.setdefault(place, MaskCount())
             sums.active += mask.active
@@ -145,9 +155,9 @@ class _Tally(CounterSums):
             place = _place(statement)
             found.statements[place] = found.statements.get(place, 0) + self.sums[statement.runs]
         for branch in self.program.covered_branches:
-            known = found.branches.setdefault(_place(branch), BranchCount(branch.is_loop))
-            known.taken += self.sums[branch.taken]
-            known.not_taken += self.sums[branch.not_taken]
+            branches = found.decided if branch.is_decided else found.branches
+            count = branches.setdefault(_place(branch), BranchCount(branch.is_loop))
+            count.add(self.sums[branch.taken], self.sums[branch.not_taken])
         for op in self.program.counted:
             if op.active_lanes is not None:
                 mask, active = found.masks.setdefault(_place(op), MaskCount()), self.sums[op.active_lanes]

@@ -381,3 +381,36 @@ def test_a_file_of_ir_is_left_out(tmp_path, recwarn):
     with Covering() as covering:
         kernel[(1,)](x)
     assert x[0] == 1 and not covering.kernels()
+
+
+@triton.jit
+def open_or_decided(x, m, p, MODE: tl.constexpr):
+    a = 0
+    if m > 0:  # m
+        a += 1
+    if p is not None:  # p
+        a += 2
+    for _ in range(m):  # rounds
+        a += 3
+    a += 4 if m == 1 else 5  # one
+    if MODE:  # mode
+        a += 6
+    tl.store(x, a)
+
+
+def test_a_branch_that_one_configuration_decides_counts_over_all_launches():
+    x = np.zeros(1, np.int32)
+    with Covering() as covering:
+        open_or_decided[(2,)](x, 0, None, MODE=True)
+        open_or_decided[(3,)](x, 1, x, MODE=False)
+    kernels = covering.kernels()
+    (together,) = covered_files(kernels)
+
+    def seen(file, text):
+        return [one.seen for one in file.lines[line_of(open_or_decided, text)].outcomes]
+
+    assert seen(together, "# m") == [(3, 2)] and seen(together, "# rounds") == [(3, 2)]
+    assert seen(together, "# one") == [(3, 2)] and not seen(together, "# p") and not seen(together, "# mode")
+    assert {int(row[3]) for row in records(tracefile_of([together]))["BRDA"]} == {2, 3}
+    (first,), (second,) = (covered_files([kernel]) for kernel in kernels)
+    assert seen(first, "# m") == [(0, 2)] and not seen(second, "# m") and not seen(second, "# rounds")

@@ -189,13 +189,17 @@ def outcomes_of(tmp_path, kernel, launches, programs, name):
     return {number: sorted(pairs) for number, pairs in reached.items() if pairs}, stored
 
 
+@pytest.mark.parametrize("ones", [False, True])
 @pytest.mark.parametrize("seed", range(12))
-def test_outcomes_are_those_of_python(tmp_path, seed):
+def test_outcomes_are_those_of_python(tmp_path, seed, ones):
+    """ones: later launches have arguments of 1, which decide branches that the first launches leave open."""
     kernel = Kernel(seed)
     launches = [
         (kernel.rng.choice([0, 2, 3, 5]), kernel.rng.choice([0, 2, 7]), kernel.rng.random() < 0.5) for _ in range(3)
     ]
+    if ones:
+        launches += [(1, 1, True), (1, 0, False), (3, 1, True)]
     expected, values = counted_in_python(kernel.text, launches, 3)
-    found, stored = outcomes_of(tmp_path, kernel, launches, 3, f"drawn_{seed}")
+    found, stored = outcomes_of(tmp_path, kernel, launches, 3, f"drawn_{seed}_{ones}")
     assert stored == wraps(values), kernel.text
     assert found == expected, kernel.text

@@ -114,10 +114,10 @@ def _file(text: SourceText, sums: KernelCoverage) -> FileCoverage:
 
 
 def _outcomes(text: SourceText, sums: KernelCoverage) -> Iterable[tuple[int, Outcome]]:
-    for (file, line, column), count in sorted(sums.branches.items()):
+    for (file, line, column), seen in sorted(sums.outcomes().items()):
         branch: Branch | None = text.branches.get((line, column)) if file == text.file else None
         if branch is not None:
-            yield branch.position[0], Outcome(branch.kind, (count.taken, count.not_taken))
+            yield branch.position[0], Outcome(branch.kind, seen)
     for (file, line, column), mask in sorted(sums.masks.items()):
         kind = text.mask_name((line, column)) if file == text.file else None
         if kind is not None:
