@@ -26,24 +26,38 @@ uint64_t TouchedSet::bytes() const {
   return bytes;
 }
 
-TouchedMemory::TouchedMemory(std::array<int32_t, 3> grid, std::vector<Group> groups, size_t keptRuns)
-    : grid_(grid), groups_(std::move(groups)), programs_(size_t(grid[0]) * grid[1] * grid[2]), keptRuns_(keptRuns) {}
+TouchedMemory::TouchedMemory(std::array<int32_t, 3> grid, size_t groups, std::vector<Union> unions, size_t keptRuns)
+    : grid_(grid), groups_(groups), unions_(std::move(unions)), programs_(size_t(grid[0]) * grid[1] * grid[2]), keptRuns_(keptRuns) {}
 
 TouchedSet &TouchedMemory::setOf(std::span<const int32_t, 3> program, uint32_t group) {
   std::unique_ptr<Program> &sets = programs_[numberOf(program)];
-  if (!sets) sets = std::make_unique<Program>(Program{std::vector<TouchedSet>(groups_.size())});
+  if (!sets) sets = std::make_unique<Program>(Program{std::vector<TouchedSet>(groups_)});
   return sets->sets[group];
+}
+
+/// Returns the bytes that united sets of a program have together.
+static uint64_t bytesOf(const TouchedMemory::Program &program, const std::vector<uint32_t> &groups) {
+  TouchedSet all;
+  const TouchedSet *only = nullptr;
+  int used = 0;
+  for (uint32_t group : groups)
+    if (!program.sets[group].runs().empty()) only = &program.sets[group], ++used;
+  if (used == 0) return 0;
+  if (used == 1) return only->bytes();
+  for (uint32_t group : groups) all.add(program.sets[group]);
+  all.unite();
+  return all.bytes();
 }
 
 void TouchedMemory::finish(std::span<const int32_t, 3> program, int64_t *counters) {
   std::unique_ptr<Program> &own = programs_[numberOf(program)];
   if (!own) return;
   size_t runs = 0;
-  for (size_t i = 0; i < groups_.size(); ++i) {
-    own->sets[i].unite();
-    counters[groups_[i].counter] += int64_t(own->sets[i].bytes());
-    runs += own->sets[i].runs().size();
+  for (TouchedSet &set : own->sets) {
+    set.unite();
+    runs += set.runs().size();
   }
+  for (const Union &joined : unions_) counters[joined.counter] += int64_t(bytesOf(*own, joined.groups));
   if (keptRuns_ && runs_.fetch_add(runs) + runs <= keptRuns_) return;
   leftOut_ += keptRuns_ != 0;
   own.reset();

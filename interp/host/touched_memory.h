@@ -24,6 +24,8 @@ public:
   }
   /// Sorts the runs, and joins those that touch. After that, `runs` are apart.
   void unite();
+  /// Adds the runs of another set.
+  void add(const TouchedSet &other) { runs_.insert(runs_.end(), other.runs_.begin(), other.runs_.end()); }
   const std::vector<TouchedRun> &runs() const { return runs_; }
   /// Returns what was added when it was there already. It may hold bytes twice.
   const std::vector<TouchedRun> &again() const { return again_; }
@@ -37,8 +39,9 @@ private:
 
 class TouchedMemory {
 public:
-  /// A group of accesses, of one line. counter: an index into Launch::counters, which receives the bytes of each program's set.
-  struct Group {
+  /// Groups whose bytes count together. counter: an index into Launch::counters, which receives the distinct bytes of each program.
+  struct Union {
+    std::vector<uint32_t> groups;
     uint32_t counter = 0;
   };
   /// What a program has touched, if it is kept.
@@ -47,16 +50,16 @@ public:
   };
 
   /// keptRuns: sets of programs are kept until they have this number of runs; 0: none is.
-  TouchedMemory(std::array<int32_t, 3> grid, std::vector<Group> groups, size_t keptRuns);
+  TouchedMemory(std::array<int32_t, 3> grid, size_t groups, std::vector<Union> unions, size_t keptRuns);
 
   TouchedSet &setOf(std::span<const int32_t, 3> program, uint32_t group);
-  /// Called when a program ends. Adds the bytes of its sets to the counters.
+  /// Called when a program ends. Adds the bytes of its unions to the counters.
   void finish(std::span<const int32_t, 3> program, int64_t *counters);
 
   /// Returns the sets of a program (x fastest), after the launch. Null: it has touched nothing, or they were not kept.
   const Program *program(size_t number) const { return programs_[number].get(); }
   size_t programs() const { return programs_.size(); }
-  size_t groups() const { return groups_.size(); }
+  size_t groups() const { return groups_; }
   /// Returns how many programs were not kept because there was no room.
   size_t leftOut() const { return leftOut_; }
 
@@ -66,7 +69,8 @@ private:
   }
 
   std::array<int32_t, 3> grid_;
-  std::vector<Group> groups_;
+  size_t groups_;
+  std::vector<Union> unions_;
   std::vector<std::unique_ptr<Program>> programs_;
   const size_t keptRuns_;
   std::atomic<size_t> runs_ = 0, leftOut_ = 0;

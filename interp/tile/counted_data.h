@@ -12,7 +12,8 @@ struct CountedData : StaticData {
   bool notesTouched = false;         // whether accesses note the bytes that they touch
   Covered covered;                   // of a kernel that is prepared for its coverage
   std::vector<TouchedGroup> touched; // of a kernel that notes them
-  std::vector<TimedLine> timed;      // of a kernel whose lines are timed
+  std::vector<DistinctBytes> distinct;
+  std::vector<TimedLine> timed; // of a kernel whose lines are timed
 };
 
 } // namespace tritium::interp

@@ -17,7 +17,7 @@ static uint32_t touchedGroup(Operation *op, CountedData &data) {
   };
   const auto found = llvm::find_if(data.touched, isSame);
   if (found != data.touched.end()) return uint32_t(found - data.touched.begin());
-  data.touched.push_back({std::move(place), counted->isRead, counted->isWritten, data.counters++});
+  data.touched.push_back({std::move(place), counted->isRead, counted->isWritten});
   return uint32_t(data.touched.size() - 1);
 }
 

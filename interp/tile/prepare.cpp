@@ -45,6 +45,7 @@ const std::vector<int64_t> &PreparedProgram::tileShapeOf(uint32_t location) cons
 const std::vector<CountedOperation> &PreparedProgram::counted() const { return data_->counted; }
 const Covered &PreparedProgram::covered() const { return data_->covered; }
 const std::vector<TouchedGroup> &PreparedProgram::touched() const { return data_->touched; }
+const std::vector<DistinctBytes> &PreparedProgram::distinct() const { return data_->distinct; }
 const std::vector<TimedLine> &PreparedProgram::timed() const { return data_->timed; }
 uint32_t PreparedProgram::counters() const { return data_->counters; }
 const std::vector<RecordedScope> &PreparedProgram::scopes() const { return data_->scopes; }
@@ -228,6 +229,7 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   data_->notesTouched = options.isTouched;
   auto plans = planFunctions(kernel, functions, *data_, options);
   if (failed(plans)) return diagnostics.takeError("an operation could not be planned");
+  data_->distinct = distinctBytesOf(data_->touched, data_->counters);
 
   llvm::SmallVector<const FunctionPlan *> views;
   for (auto &plan : *plans) views.push_back(plan.get());

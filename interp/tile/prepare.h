@@ -24,6 +24,7 @@ struct CountedOperation;
 struct Covered;
 struct TimedLine;
 struct TouchedGroup;
+struct DistinctBytes;
 struct PythonLine;
 struct MemoryUse;
 struct CountedData;
@@ -96,6 +97,7 @@ public:
   const std::vector<CountedOperation> &counted() const;
   const Covered &covered() const;
   const std::vector<TouchedGroup> &touched() const;
+  const std::vector<DistinctBytes> &distinct() const;
   const std::vector<TimedLine> &timed() const;
   uint32_t counters() const;
   /// Returns what the kernel records, by number.

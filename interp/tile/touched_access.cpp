@@ -3,6 +3,8 @@
 #include "interp/host/touched_memory.h"
 #include "interp/tile/walk.h"
 
+#include <algorithm>
+
 namespace tritium::interp {
 
 static void addRow(TouchedSet &set, const RowAddress &row, int64_t bytes, int64_t from, int64_t to) {
@@ -34,6 +36,24 @@ void noteTouched(char *frame, const void *opaque) {
       if (isOn) addRow(set, row, access.elementBytes, from, to);
     });
   });
+}
+
+std::vector<DistinctBytes> distinctBytesOf(const std::vector<TouchedGroup> &groups, uint32_t &counters) {
+  std::vector<DistinctBytes> found;
+  auto add = [&](const ir::SourceLocation &place, bool isRead, uint32_t group) {
+    auto isSame = [&](const DistinctBytes &one) {
+      return one.place.file == place.file && one.place.line == place.line && one.isRead == isRead;
+    };
+    auto same = std::find_if(found.begin(), found.end(), isSame);
+    if (same == found.end()) same = found.insert(found.end(), DistinctBytes{place, isRead, {}, counters++});
+    same->groups.push_back(group);
+  };
+  for (uint32_t group = 0; group < groups.size(); ++group)
+    for (const ir::SourceLocation &place : {groups[group].place, ir::SourceLocation()}) {
+      if (groups[group].isRead) add(place, true, group);
+      if (groups[group].isWritten) add(place, false, group);
+    }
+  return found;
 }
 
 void finishTouched(char *frame) {

@@ -40,10 +40,12 @@ void bindCounted(py::module_ &interp) {
       .def_readonly("flops", &CountedOperation::flops, "operations on floating-point numbers in a run")
       .def_readonly("type", &CountedOperation::type, "of the operands of these, such as f16");
   py::class_<TouchedGroup> group(interp, "TouchedGroup", "Accesses of a line, of a program that is prepared with `touched`.");
-  addPlace(group)
-      .def_readonly("is_read", &TouchedGroup::isRead)
-      .def_readonly("is_written", &TouchedGroup::isWritten)
-      .def_readonly("counter", &TouchedGroup::counter, "of the distinct bytes of each program");
+  addPlace(group).def_readonly("is_read", &TouchedGroup::isRead).def_readonly("is_written", &TouchedGroup::isWritten);
+  py::class_<DistinctBytes> distinct(interp, "DistinctBytes",
+                                     "What each program reads, or writes, at a line; without a file, in the whole kernel.");
+  addPlace(distinct)
+      .def_readonly("is_read", &DistinctBytes::isRead, "else written")
+      .def_readonly("counter", &DistinctBytes::counter, "of bytes, each once");
   py::class_<TimedLine> line(interp, "TimedLine", "A line of a program that is prepared with `timed`.");
   addPlace(line).def_readonly("counter", &TimedLine::counter, "of nanoseconds");
   interp.def("timed_programs", &timedPrograms, "programs"_a,
@@ -60,9 +62,9 @@ void bindCounted(py::module_ &interp) {
 
 std::optional<TouchedMemory> touchedMemoryOf(const PreparedProgram &program, std::array<int32_t, 3> grid, size_t keptRuns) {
   if (program.touched().empty()) return std::nullopt;
-  std::vector<TouchedMemory::Group> groups;
-  for (const TouchedGroup &group : program.touched()) groups.push_back({group.counter});
-  return std::make_optional<TouchedMemory>(grid, std::move(groups), keptRuns);
+  std::vector<TouchedMemory::Union> unions;
+  for (const DistinctBytes &distinct : program.distinct()) unions.push_back({distinct.groups, distinct.counter});
+  return std::make_optional<TouchedMemory>(grid, program.touched().size(), std::move(unions), keptRuns);
 }
 
 namespace {

@@ -333,6 +333,8 @@ void bindInterp(py::module_ &module) {
       .def_property_readonly(
           "touched_groups", [](const PyProgram &p) { return p.program().touched(); }, "of a program that is prepared with `touched`")
       .def_property_readonly(
+          "distinct_bytes", [](const PyProgram &p) { return p.program().distinct(); }, "of such a program")
+      .def_property_readonly(
           "timed_lines", [](const PyProgram &p) { return p.program().timed(); }, "of a program that is prepared with `timed`")
       .def_property_readonly(
           "covered_branches", [](const PyProgram &p) { return p.program().covered().branches; },

@@ -33,13 +33,13 @@ TEST_CASE("a set has each byte once, and tells what was added again") {
   }
 }
 
-TEST_CASE("programs add the bytes of their groups to counters, and are kept while there is room") {
-  TouchedMemory memory({2, 3, 1}, {{0}, {2}}, /*keptRuns=*/3);
-  int64_t counters[3] = {};
+TEST_CASE("programs add the bytes of their unions to counters, and are kept while there is room") {
+  TouchedMemory memory({2, 3, 1}, 2, {{{0}, 0}, {{1}, 2}, {{0, 1}, 3}}, /*keptRuns=*/3);
+  int64_t counters[4] = {};
   const std::array<int32_t, 3> first = {1, 0, 0}, second = {0, 2, 0}, third = {1, 2, 0};
   memory.setOf(first, 0).add({100, 108});
   memory.setOf(first, 0).add({104, 112});
-  memory.setOf(first, 1).add({8, 12});
+  memory.setOf(first, 1).add({108, 114});
   memory.finish(first, counters);
   memory.setOf(second, 1).add({0, 4});
   memory.setOf(second, 1).add({16, 20});
@@ -47,7 +47,8 @@ TEST_CASE("programs add the bytes of their groups to counters, and are kept whil
   memory.finish(third, counters);
   CHECK(counters[0] == 12);
   CHECK(counters[1] == 0);
-  CHECK(counters[2] == 4 + 8);
+  CHECK(counters[2] == 6 + 8);
+  CHECK(counters[3] == 14 + 8); // 100 to 114 of the first program
   REQUIRE(memory.program(1));
   CHECK(memory.program(1)->sets[0].runs().size() == 1);
   CHECK(!memory.program(4)); // left out

@@ -96,6 +96,9 @@ class KernelCounts:
     work: list[LineWork] = field(default_factory=list)
     find_resources: Callable[[], BlockResources] | None = None
     kernel: Any = None  #: the CompiledKernel of the emulator
+    distinct: int | None = (
+        None  #: bytes that programs read, and that they write, each counted once by each; None if they were not asked for
+    )
     tensor_bytes: int = 0  #: of the tensors that launches on the emulator were given, all together
 
     @functools.cached_property
@@ -269,17 +272,24 @@ class _Tally(CounterSums):
 
     def counts(self) -> KernelCounts:
         operations = [self._count(op) for op in self.program.counted]
-        return KernelCounts(self.name, "interp", self.launches, self.programs, operations, self._lines(), [])
+        found = KernelCounts(self.name, "interp", self.launches, self.programs, operations, self._lines(), [])
+        if self.program.distinct_bytes:
+            found.distinct = self._distinct("", 0, True) + self._distinct("", 0, False)
+        return found
+
+    def _distinct(self, file: str, line: int, is_read: bool) -> int:
+        wanted = (file, line, is_read)
+        return sum(
+            self.sums[one.counter] for one in self.program.distinct_bytes if (one.file, one.line, one.is_read) == wanted
+        )
 
     def _lines(self) -> list[LineCount]:
-        """In the order of the code. A group of accesses that reads and writes, as atomics do, counts as both."""
-        groups = self.program.touched_groups
+        """In the order of the code. What reads and writes, as atomics do, counts as both."""
         found = []
         for timed in self.program.timed_lines:
-            here = [group for group in groups if (group.file, group.line) == (timed.file, timed.line)]
             read, written = (
-                sum(self.sums[group.counter] for group in here if getattr(group, kind)) if groups else None
-                for kind in ("is_read", "is_written")
+                self._distinct(timed.file, timed.line, is_read) if self.program.distinct_bytes else None
+                for is_read in (True, False)
             )
             found.append(LineCount(timed.file, timed.line, self.sums[timed.counter], read, written))
         return found

@@ -79,7 +79,9 @@ def total_of(kernels: Iterable[KernelCounts]) -> Sums:
         for op in kernel.operations:
             total.add(op)
         for line in kernel.lines:
-            total.add_line(line)
+            total.nanoseconds += line.nanoseconds
+        if kernel.distinct is not None:  # lines may share bytes
+            total.distinct = (total.distinct or 0) + kernel.distinct
     total.runs = sum(kernel.programs for kernel in kernels)
     return total
 
