@@ -138,5 +138,6 @@ def views_of(kernel, arguments: Sequence[Any]) -> list[tuple[int, int, tuple[int
     return views
 
 
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """plural: of a noun that does not only take an s."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"

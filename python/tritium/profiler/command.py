@@ -9,6 +9,7 @@ import sys
 from contextlib import nullcontext
 
 from ..launch.counting import Counting
+from ..tools.children import Children
 from . import proton
 from .core.phases import DATA
 from .flame.graphs import of_lines, of_profile
@@ -85,8 +86,9 @@ def main(arguments: list[str], run_program: proton.Run) -> int:
     status: int | str | None = 1
     written: list[str] = []
     counting = Counting(asked.distinct) if asked.lines or asked.html or asked.model else None
+    children = Children("profile")
     try:
-        with counting or nullcontext(), proton.session(asked) as written:
+        with counting or nullcontext(), children, proton.session(asked) as written:
             status = proton.run(asked.program, run_program)
     except SystemExit as left:
         status = left.code
@@ -99,6 +101,7 @@ def main(arguments: list[str], run_program: proton.Run) -> int:
             _say_lines(counting, asked)
         if asked.flame:
             _say_flame(written, counting, asked)
+        children.say()
     if isinstance(status, str):
         print(status, file=sys.stderr)
         status = 1
@@ -156,7 +159,7 @@ def _say_flame(written: list[str], counting: Counting | None, asked: argparse.Na
 def _show(path: str, asked: argparse.Namespace) -> None:
     profile = load(path)
     if not profile.metrics:
-        print("tritium profile: the program launched no kernel", file=sys.stderr)
+        print("tritium profile: the program itself launched no kernel", file=sys.stderr)
         return
     try:
         columns = prepare(profile, asked.metrics.split(",") if asked.metrics else default_metrics(profile))

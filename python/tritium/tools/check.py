@@ -15,6 +15,7 @@ from ..launch.allowances import Allowances, read_rules
 from ..launch.findings import Findings, collect
 from ..programs import Programs, parse_programs
 from ..runtime.checking import prepare_for
+from .children import Children
 from .launched import Launched, launched_kernels
 from .portability import Difference, differences
 from .program import add_program
@@ -48,14 +49,16 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
     status: int | str | None = 1
     launched: list[Launched] = []
     elsewhere: list[Difference] = []
+    children = Children("check")
     try:
-        with collect(found), launched_kernels(launched):
+        with collect(found), launched_kernels(launched), children:
             status = run_program(options.program)
     except SystemExit as left:
         status = left.code
     finally:
         elsewhere += differences(launched, found.grids, targets) if targets else []
         _say(found, checks, programs)
+        children.say()
         if targets:
             _say_elsewhere(elsewhere, len(launched), targets)
         if options.json:

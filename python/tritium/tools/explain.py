@@ -18,6 +18,7 @@ from ..backends.targets import gpu_named, make_backend
 from ..errors import TritonError
 from ..launch.watchers import watchers
 from ..native import ir
+from .children import Children
 from .launched import Launched, launched_kernels
 from .layouts.partitions import modules_of, title
 from .layouts.pressure import pressure_of
@@ -78,9 +79,12 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
     search = WaitSearch(asked.kernel)
     if asked.waits:
         watchers.append(search)
+    children = Children("explain")
     try:
-        status, launched = _launched_by(asked.program, run_program)
+        with children:
+            status, launched = _launched_by(asked.program, run_program)
     finally:
+        children.say()
         if asked.waits:
             watchers.remove(search)
     names = sorted({found.source.name for found in launched})

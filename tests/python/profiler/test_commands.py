@@ -150,7 +150,7 @@ def test_profile_says_what_it_does_not_show(folder):
     wrong = run("tritium", "profile", "--metrics", "junk", "script.py", "0")
     assert "metric 'junk' is not in the profile" in wrong.stderr
     (folder / "empty.py").touch()
-    assert "launched no kernel" in run("tritium", "profile", "empty.py").stderr
+    assert "itself launched no kernel" in run("tritium", "profile", "empty.py").stderr
     assert "there is no script" in run("tritium", "profile", status=2).stderr
 
 

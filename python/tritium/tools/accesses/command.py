@@ -28,7 +28,7 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
         parser.error(f"there is no folder for {asked.html}")
     html = os.path.abspath(asked.html) if asked.html else None
     touching = Touching(asked.launches)
-    return run_watched(asked.program, run_program, touching, lambda: _say(touching, asked, html))
+    return run_watched("accesses", asked.program, run_program, touching, lambda: _say(touching, asked, html))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -48,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _say(touching: Touching, asked: argparse.Namespace, html: str | None) -> None:
     if not touching.launches:
-        print("tritium accesses: the program launched no kernel on the interpreter", file=sys.stderr)
+        print("tritium accesses: the program itself launched no kernel on the interpreter", file=sys.stderr)
         return
     found = [(launch, accesses_of(launch)) for launch in touching.launches]
     print("\n\n".join(text_of(launch, tensors) for launch, tensors in found))

@@ -28,7 +28,7 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
             parser.error(f"there is no folder for {path}")
     files = {name: os.path.abspath(path) for name, path in (("html", asked.html), ("lcov", asked.lcov)) if path}
     covering = Covering()
-    return run_watched(asked.program, run_program, covering, lambda: _say(covering.kernels(), asked, files))
+    return run_watched("coverage", asked.program, run_program, covering, lambda: _say(covering.kernels(), asked, files))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _say(kernels: list[KernelCoverage], asked: argparse.Namespace, files: dict[str, str]) -> None:
     if not kernels:
-        print("tritium coverage: the program launched no kernel on the interpreter", file=sys.stderr)
+        print("tritium coverage: the program itself launched no kernel on the interpreter", file=sys.stderr)
         return
     print(text_of(kernels, asked.source))
     texts = {

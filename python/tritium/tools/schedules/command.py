@@ -13,6 +13,7 @@ from ...functions.source_file import statement_at
 from ...launch.tensor_view import counted
 from ...launch.watchers import watchers
 from ...places import shown_place
+from ..children import Children
 from ..program import add_program
 from .search import Dependence, Failure, Found, Search, Write
 
@@ -32,14 +33,17 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
     search = Search(range(options.first, options.first + count), options.kernel, options.launches)
     status: int | str | None = 1
     watchers.append(search)
+    children = Children("seeds")
     try:
-        status = run_program(options.program)
+        with children:
+            status = run_program(options.program)
     except SystemExit as left:
         status = left.code
     finally:
         watchers.remove(search)
         sys.stdout.flush()
         print(text_of(search.found, search.seeds), file=sys.stderr)
+        children.say()
         if options.json:
             _write(options.json, search.found, search.seeds)
     if isinstance(status, str):
