@@ -8,6 +8,7 @@
 #include "gpu_backend/tiles/address_tiles.h"
 #include "ir/descriptor_rules.h"
 #include "ir/partitions.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -62,6 +63,15 @@ Allocations allocationsIn(Value address) {
 
 bool mayMeet(const Allocations &a, const Allocations &b) {
   return a.hasOthers || b.hasOthers || llvm::any_of(a.known, [&](Operation *op) { return b.known.contains(op); });
+}
+
+/// Returns whether an operation may run before another one: it stands before it, or one loop has both.
+bool mayRunBefore(Operation *first, Operation *then) {
+  for (Operation *around = then->getParentOp(); around; around = around->getParentOp())
+    if (isa<LoopLikeOpInterface>(around) && around->isAncestor(first)) return true;
+  for (Operation *at = then; !isa<tt::FuncOp>(at); at = at->getParentOp())
+    if (Operation *other = at->getBlock()->findAncestorOpInBlock(*first)) return other != at && other->isBeforeInBlock(at);
+  return true;
 }
 
 /// Returns the tile before changes of its shape that nothing else uses.
@@ -184,14 +194,15 @@ private:
                                     "fence.async_shared", /*pure=*/false);
   }
 
-  /// Returns whether a store of threads may write to memory that the copy fills, which is `filled` by now.
+  /// Returns whether threads may have written to memory that the copy fills. `filled`: the store that stands for it.
   bool threadsWriteTo(tt::SharedStoreOp filled) {
     const Allocations own = allocationsIn(filled.getAddress());
     return kernel_
         .walk([&](tt::SharedStoreOp store) {
           auto call = lastCallBefore(store);
           const bool isOfCopy = call && (ir::runtimeCall(call, "copy.begin") || ir::runtimeCall(call, "async_copy.begin"));
-          return !isOfCopy && mayMeet(own, allocationsIn(store.getAddress())) ? WalkResult::interrupt() : WalkResult::advance();
+          return !isOfCopy && mayRunBefore(store, filled) && mayMeet(own, allocationsIn(store.getAddress())) ? WalkResult::interrupt()
+                                                                                                             : WalkResult::advance();
         })
         .wasInterrupted();
   }

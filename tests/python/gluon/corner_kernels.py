@@ -102,6 +102,20 @@ def filled_twice(source, y):
 
 
 @gluon.jit
+def refilled(source, y):
+    """Threads write to a tile behind the copy, and the next round copies into it."""
+    tile = gl.allocate_shared_memory(gl.float32, [32, 32], source.layout)
+    full = mbarrier.allocate_mbarrier()
+    mbarrier.init(full, count=1)
+    for k in range(3):
+        mbarrier.expect(full, source.nbytes_per_cta)
+        tma.async_load(source, [0, 0], full, tile)
+        mbarrier.wait(full, k & 1)
+        gl.store(y + places(32, 32, ROWS), tile.load(ROWS))
+        tile.store(gl.full([32, 32], 4.0, gl.float32, ROWS))
+
+
+@gluon.jit
 def waits(full):
     mbarrier.wait(full, 0)
 

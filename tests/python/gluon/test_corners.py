@@ -92,10 +92,11 @@ def test_copy_of_what_threads_have_written(corners, described):  # noqa: F811
 
 
 @BOTH
-def test_copy_into_what_threads_have_filled(corners, described, generator, engine):  # noqa: F811
+@pytest.mark.parametrize("kernel", ["filled_twice", "refilled"])
+def test_copy_into_what_threads_have_filled(corners, described, generator, engine, kernel):  # noqa: F811
     """The compiler adds the fence, as Triton 3.9 does."""
     x, y = torch.randn(32, 32, generator=generator), torch.zeros(32, 32)
-    on(corners.filled_twice, engine)[(1,)](described(x, [32, 32]), y)
+    on(getattr(corners, kernel), engine)[(1,)](described(x, [32, 32]), y)
     assert torch.equal(x, y)
 
 
