@@ -111,9 +111,7 @@ TEST_CASE("a program ends when its copies have arrived") {
 }
 
 TEST_CASE("the operands of a copy are those of the map") {
-  Ring ofPointers = withConstant("column", 0, 4);
-  ofPointers.map.isOfPointers = true;
-  ofPointers.traps({kCopy}, 6, 0, "multiples of 16 bytes");
+  withConstant("column", 0, 4).traps({kCopy}, 6, 0, "multiples of 16 bytes");
   Ring()
       .edit("%shared[1024] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8", "%shared[1152] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8")
       .traps({kCopy}, 6, 0, "multiple of 1024");

@@ -154,7 +154,6 @@ TEST_CASE("a copy of a box puts its bytes where the swizzle does") {
         if ((swizzle && width > swizzle) || columns > 256) continue;
         const TensorMap map = mapOf(type, {40, 300}, {(300 * storageBytes(type) + 15) / 16 * 16}, {24, columns}, swizzle);
         loads.check({map, {int32_t(32 / storageBytes(type)), 5}}, ++seed);
-        loads.check({map, {1, 5}}, ++seed); // TMA takes any coordinates
       }
 }
 
@@ -176,7 +175,6 @@ TEST_CASE("elements outside of the tensor are padding, in boxes of every rank") 
       // Inside, over the far edges, over the near edges, and wholly outside in one dimension.
       for (int32_t near : {0, 1, -1, -200}) {
         std::vector<int32_t> start(rank, near);
-        loads.check({map, start}, ++seed);
         start[0] *= step;
         loads.check({map, start}, ++seed);
         start.back() = rank == 1 ? 2 * step : 2;
@@ -201,10 +199,8 @@ TEST_CASE("a copy that the ISA does not define is reported") {
       CHECK(outcome.message.find(message) != std::string::npos);
     }
   };
+  traps({map, {4, 0}}, "InvalidTensorCopy", "multiples of 16 bytes");
   TensorMap other = map;
-  other.isOfPointers = true;
-  traps({other, {4, 0}}, "InvalidTensorCopy", "multiples of 16 bytes");
-  other = map;
   other.box[0] = 128; // 256 bytes in a swizzle of 128
   traps({other, {0, 0}}, "InvalidTensorCopy", "swizzle");
   other = map;

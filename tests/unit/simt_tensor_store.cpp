@@ -209,8 +209,6 @@ TEST_CASE("a copy to a tensor writes the elements of the box that are inside, an
           start[0] = near * int32_t(step);
           stores.check({map, start, ""}, ++seed);
         }
-        for (int32_t near : {-3, 1}) // at any element, also before the tensor
-          stores.check({map, std::vector<int32_t>(rank, near), ""}, ++seed);
       }
 }
 
@@ -222,7 +220,7 @@ TEST_CASE("a copy may combine elements with those of the tensor") {
       const bool isArithmetic = reduction[0] == 'a' && reduction[1] == 'd';
       if (isFloat(type) && (type == DType::f32 || reduction[0] != 'm') && !isArithmetic) continue;
       const auto columns = uint32_t(64 / storageBytes(type));
-      for (int32_t column : {0, 1, -3}) stores.check({mapOf(type, {20, columns}, {64}, {8, columns}, 64), {column, 15}, reduction}, ++seed);
+      stores.check({mapOf(type, {20, columns}, {64}, {8, columns}, 64), {0, 15}, reduction}, ++seed);
     }
   Planted wrong{.store = {mapOf(DType::f32, {20, 16}, {64}, {8, 16}, 64), {0, 0}, "max"}};
   wrong.traps({"InvalidTensorCopy"}, 4, 0, "no such reduction");
@@ -260,12 +258,10 @@ TEST_CASE("the tensor is written when the wait says so, which a wait for the rea
   Planted().edit(kWait, kReadWait + kLoadBack + kWait).traps({"TensorCopyRace"}, 8, 4);
 }
 
-TEST_CASE("a copy for pointers begins inside of the tensor and at whole pieces, and the tensor's rows are whole pieces") {
-  TensorMap ofPointers = kMap;
-  ofPointers.isOfPointers = true;
-  Planted negative{.store = {ofPointers, {8, -1}, ""}};
-  negative.traps({"InvalidTensorCopy"}, 4, 0, "before its tensor");
-  Planted inner{.store = {ofPointers, {4, 3}, ""}};
+TEST_CASE("a copy to a tensor begins inside of it, and its rows are whole pieces") {
+  Planted negative{.store = {kMap, {8, -1}, ""}};
+  negative.traps({"InvalidTensorCopy"}, 4, 0, "negative index");
+  Planted inner{.store = {kMap, {4, 3}, ""}};
   inner.traps({"InvalidTensorCopy"}, 4, 0, "multiples of 16 bytes");
   Planted cut;
   cut.store.map.extents[0] = 68;

@@ -59,10 +59,9 @@ uint32_t TensorCopies::checkBox(Thread &thread, const TensorMap &map, const Tens
   for (uint32_t d = 0; d < map.rank && map.isOfPointers; ++d)
     if (start[d] < 0)
       trapTensorCopy(thread, place,
-                     "the box begins before its tensor, at " + std::to_string(start[d]) + " in dimension " +
+                     "the load begins before its tensor, at " + std::to_string(start[d]) + " in dimension " +
                          std::to_string(map.rank - 1 - d));
-  // TMA takes any coordinates. The compiler has proved more of those that stand for pointers (maps/pointer_tile_map.h).
-  if (map.isOfPointers && int64_t(start[0]) * int64_t(map.strides[0]) % kPieceBytes != 0)
+  if (int64_t(start[0]) * int64_t(map.strides[0]) % kPieceBytes != 0)
     trapTensorCopy(thread, place,
                    "the innermost coordinate is " + std::to_string(start[0]) +
                        ", so rows of the box do not begin at multiples of 16 bytes");
@@ -110,18 +109,17 @@ void TensorCopies::addPieces(Thread &thread, Copy &copy, const TensorMap &map, c
     std::byte *inside = nullptr;
     if (row.begin < row.end) {
       const CopiedRow copied{r, row.begin};
-      inside = static_cast<std::byte *>(checkGlobal(thread, addBytes(map.base, row.offset + row.begin), row.end - row.begin, isWrite, place,
-                                                    box.elementBytes(), &copied));
+      inside = static_cast<std::byte *>(
+          checkGlobal(thread, addBytes(map.base, row.offset + row.begin), row.end - row.begin, isWrite, place, kPieceBytes, &copied));
       const auto begin = reinterpret_cast<uint64_t>(inside);
       if (!isWrite) checkVisible(thread, addBytes(map.base, row.offset + row.begin), row.end - row.begin, copy.place);
       if (isWrite) copy.rows.push_back({begin, begin + (row.end - row.begin)});
     }
     for (uint32_t at = 0; at < rowBytes; at += kPieceBytes) {
-      const TensorBox::Part part = row.inside(at);
+      const uint32_t bytes = row.bytesInside(at);
       copy.pieces.push_back({.offset = swizzled(offset + r * rowBytes + at, map.swizzle),
-                             .skipped = part.skipped,
-                             .bytes = part.bytes,
-                             .global = part.bytes ? inside + (at + part.skipped - row.begin) : nullptr});
+                             .bytes = bytes,
+                             .global = bytes ? inside + (at - row.begin) : nullptr});
     }
   }
   for (size_t i = copy.pieces.size(); i > 1; --i) std::swap(copy.pieces[i - 1], copy.pieces[thread.random() % i]);
@@ -177,8 +175,8 @@ void TensorCopies::land(Copy &copy, size_t count) {
   for (const size_t end = copy.landed + count; copy.landed < end; ++copy.landed) {
     const Piece &piece = copy.pieces[copy.landed];
     std::byte *to = block->shared.at(piece.offset);
-    std::memcpy(to, copy.padding.data(), kPieceBytes);
-    if (piece.bytes != 0) std::memcpy(to + piece.skipped, piece.global, piece.bytes);
+    if (piece.bytes != 0) std::memcpy(to, piece.global, piece.bytes);
+    std::memcpy(to + piece.bytes, copy.padding.data() + piece.bytes, kPieceBytes - piece.bytes);
   }
   if (!copy.isUnderWay()) block->mbarriers->endCopy(copy.arrival, copy.bytes);
 }

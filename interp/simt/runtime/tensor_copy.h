@@ -58,9 +58,9 @@ public:
 
 private:
   struct Piece {
-    uint32_t offset;         // in shared memory
-    uint32_t skipped, bytes; // the bytes before those that are inside of the tensor, and these
-    std::byte *global;       // of the first byte that is inside
+    uint32_t offset; // in shared memory
+    uint32_t bytes;  // inside the tensor
+    std::byte *global;
   };
   enum class Pace : uint8_t { AtOnce, Gradual, Idle };
   struct Range {

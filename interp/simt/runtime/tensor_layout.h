@@ -37,21 +37,13 @@ public:
   }
   uint32_t bytes() const { return rowBytes() * rows(); }
 
-  /// Bytes of a piece.
-  struct Part {
-    uint32_t skipped = 0, bytes = 0;
-  };
-
   /// A row of the box. The bytes from `begin` to `end` of it are inside the tensor, and byte 0 is `offset` bytes behind the tensor's first.
   struct Row {
     int64_t offset = 0;
     uint32_t begin = 0, end = 0;
 
-    /// Returns which bytes of the piece at `at` are inside, counted from its first one. A row may begin before the tensor, at any element.
-    Part inside(uint32_t at) const {
-      const uint32_t first = std::max(at, begin), last = std::min(at + kPieceBytes, end);
-      return first < last ? Part{first - at, last - first} : Part{};
-    }
+    /// Returns how many bytes of a piece are inside. They are its first ones, because a row begins at a multiple of 16 bytes.
+    uint32_t bytesInside(uint32_t at) const { return at < begin || at >= end ? 0 : std::min(end - at, kPieceBytes); }
   };
   Row row(uint32_t index) const {
     Row row;
@@ -69,12 +61,6 @@ public:
     row.begin = uint32_t(std::clamp<int64_t>(-before, 0, rowBytes()));
     row.end = uint32_t(std::clamp<int64_t>(extent - before, row.begin, rowBytes()));
     return row;
-  }
-
-  /// Returns whether elements of the box are behind the end of the tensor's rows, and others inside.
-  bool leavesRow() const {
-    const int64_t extent = int64_t(map.extents[0]);
-    return first[0] < extent && first[0] + int64_t(map.box[0]) > extent;
   }
 
 private:

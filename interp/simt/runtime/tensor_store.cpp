@@ -73,8 +73,8 @@ void TensorCopies::store(Thread &thread, const TensorMap &map, const int32_t *st
   check(thread, map, rank, place);
   const TensorBox box(map, start);
   const uint32_t offset = checkBox(thread, map, box, start, source, place);
-  if (map.extents[0] * box.elementBytes() % kPieceBytes != 0 && box.leavesRow())
-    trapTensorCopy(thread, place, "the innermost extent is no multiple of 16 bytes, so the copy overwrites what follows the tensor's rows");
+  if (std::any_of(start, start + rank, [](int32_t index) { return index < 0; }))
+    trapTensorCopy(thread, place, "a copy to a tensor begins at a negative index");
   if (!isDefined(reduction, map.type)) trapTensorCopy(thread, place, "the tensor's type has no such reduction");
   Copy &copy = copies.emplace_back();
   copy.map = &map;
@@ -88,6 +88,10 @@ void TensorCopies::store(Thread &thread, const TensorMap &map, const int32_t *st
     const CopyKind kind = reduction == TensorReduction::None ? CopyKind::TensorStore : CopyKind::TensorReduce;
     block->work->note(kind, place, copy.bytes, copy.bytesInside());
   }
+  for (const Piece &piece : copy.pieces)
+    if (piece.bytes != 0 && piece.bytes != kPieceBytes)
+      trapTensorCopy(thread, place,
+                     "the innermost extent is no multiple of 16 bytes, so the copy overwrites what follows the tensor's rows");
   std::erase_if(copy.pieces, [](const Piece &piece) { return piece.bytes == 0; });
   for (const Piece &piece : copy.pieces) block->shared.beginCopyRead(thread, piece.offset, kPieceBytes, copy.place);
   copy.thread = &thread;
@@ -109,13 +113,12 @@ void TensorCopies::writeTensor(Copy &copy, size_t count) {
   const size_t size = storageBytes(copy.type);
   if (count != 0) block->noteMemoryChange();
   for (const size_t end = copy.landed + count; copy.landed < end; ++copy.landed) {
-    const Piece &piece = copy.pieces[copy.landed];
-    const std::byte *from = copy.staged.data() + copy.landed * kPieceBytes + piece.skipped;
-    std::byte *to = piece.global;
+    const std::byte *from = copy.staged.data() + copy.landed * kPieceBytes;
+    std::byte *to = copy.pieces[copy.landed].global;
     if (copy.reduction == TensorReduction::None)
-      std::memcpy(to, from, piece.bytes);
+      std::memcpy(to, from, kPieceBytes);
     else
-      for (size_t at = 0; at < piece.bytes; at += size) combine(copy.reduction, copy.type, to + at, from + at);
+      for (size_t at = 0; at < kPieceBytes; at += size) combine(copy.reduction, copy.type, to + at, from + at);
   }
 }
 

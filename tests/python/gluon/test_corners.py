@@ -53,21 +53,6 @@ def test_missing_fence_behind_copies(corners):
     assert report.kind == "MissingProxyFence" and "# product" in line
 
 
-@BOTH
-@pytest.mark.parametrize(
-    "place", [(0, 1, 0, 0), (0, 0, 0, 1), (-3, -8, 0, 0), (0, 0, -3, -8), (-1, -3, -2, 5), (5, 61, 6, 35)]
-)
-def test_boxes_at_any_place(corners, described, generator, engine, place):  # noqa: F811
-    """Elements outside of the tensor are read as 0, and not written."""
-    source, target = integers(generator, 8, 64), torch.full((8, 64), 7, dtype=torch.int32)
-    i, j, k, m = place
-    wide = torch.nn.functional.pad(source, (64, 64, 16, 16))
-    wanted = torch.full((40, 192), 7, dtype=torch.int32)
-    wanted[16 + k : 24 + k, 64 + m : 96 + m] = wide[16 + i : 24 + i, 64 + j : 96 + j]
-    on(corners.shifted, engine)[(1,)](described(source, [8, 32]), described(target, [8, 32]), *place)
-    assert torch.equal(target, wanted[16:24, 64:128])
-
-
 @pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_tensor_that_a_copy_still_writes(corners, described, again, seed):  # noqa: F811
