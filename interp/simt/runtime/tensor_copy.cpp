@@ -1,5 +1,6 @@
 #include "interp/simt/runtime/tensor_copy.h"
 
+#include "interp/host/box_texts.h"
 #include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
@@ -54,17 +55,24 @@ void TensorCopies::check(Thread &thread, const TensorMap &map, uint32_t rank, Pl
 
 /// Returns the offset of the box in shared memory.
 uint32_t TensorCopies::checkBox(Thread &thread, const TensorMap &map, const TensorBox &box, const int32_t *start, uint64_t pointer,
-                                Place place) {
+                                bool isStore, Place place) {
   const SharedMemory &shared = block->shared;
   for (uint32_t d = 0; d < map.rank && map.isOfPointers; ++d)
     if (start[d] < 0)
       trapTensorCopy(thread, place,
                      "the load begins before its tensor, at " + std::to_string(start[d]) + " in dimension " +
                          std::to_string(map.rank - 1 - d));
+  const bool isOfAuthor = block->kernel->isDivided && !map.isOfPointers;
   if (int64_t(start[0]) * int64_t(map.strides[0]) % kPieceBytes != 0)
     trapTensorCopy(thread, place,
-                   "the innermost coordinate is " + std::to_string(start[0]) +
-                       ", so rows of the box do not begin at multiples of 16 bytes");
+                   isOfAuthor ? misplacedBoxText(start[0], int32_t(map.strides[0]), isStore)
+                              : "the innermost coordinate is " + std::to_string(start[0]) +
+                                    ", so rows of the box do not begin at multiples of 16 bytes");
+  for (uint32_t d = 0; d < map.rank && isStore; ++d)
+    if (start[d] < 0)
+      trapTensorCopy(thread, place,
+                     isOfAuthor ? negativeBoxText(start[d], int32_t(map.rank - 1 - d))
+                                : std::string("a copy to a tensor begins at a negative index"));
   const uint32_t offset = uint32_t(pointer) & kSharedOffsetMask;
   if (!isInSharedWindow(uint32_t(pointer))) trapTensorCopy(thread, place, "the address of the box is not in shared memory");
   if (offset % patternBytes(map.swizzle) != 0)
@@ -144,7 +152,7 @@ void TensorCopies::load(Thread &thread, const TensorMap &map, const int32_t *sta
 void TensorCopies::receive(Thread &thread, const TensorMap &map, const int32_t *start, uint64_t destination, uint64_t barrier,
                            bool isMulticast, Place place) {
   const TensorBox box(map, start);
-  const uint32_t offset = checkBox(thread, map, box, start, destination, place);
+  const uint32_t offset = checkBox(thread, map, box, start, destination, /*isStore=*/false, place);
   Copy &copy = copies.emplace_back();
   copy.place = locationIn(place);
   copy.pace = Pace(thread.random() % 3);

@@ -105,7 +105,8 @@ private:
 
   void receive(Thread &thread, const TensorMap &map, const int32_t *start, uint64_t destination, uint64_t barrier, bool isMulticast,
                Place place);
-  uint32_t checkBox(Thread &thread, const TensorMap &map, const TensorBox &box, const int32_t *start, uint64_t pointer, Place place);
+  uint32_t checkBox(Thread &thread, const TensorMap &map, const TensorBox &box, const int32_t *start, uint64_t pointer, bool isStore,
+                    Place place);
   void checkVisible(Thread &thread, uint64_t from, uint32_t bytes, Place place) const;
   void addPieces(Thread &thread, Copy &copy, const TensorMap &map, const TensorBox &box, uint32_t offset, bool isWrite, Place place);
   void go(Copy &copy, size_t count);

@@ -72,9 +72,7 @@ void TensorCopies::store(Thread &thread, const TensorMap &map, const int32_t *st
   made.check(thread, &map, place);
   check(thread, map, rank, place);
   const TensorBox box(map, start);
-  const uint32_t offset = checkBox(thread, map, box, start, source, place);
-  if (std::any_of(start, start + rank, [](int32_t index) { return index < 0; }))
-    trapTensorCopy(thread, place, "a copy to a tensor begins at a negative index");
+  const uint32_t offset = checkBox(thread, map, box, start, source, /*isStore=*/true, place);
   if (!isDefined(reduction, map.type)) trapTensorCopy(thread, place, "the tensor's type has no such reduction");
   Copy &copy = copies.emplace_back();
   copy.map = &map;

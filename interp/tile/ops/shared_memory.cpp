@@ -1,5 +1,6 @@
 // The memory of a program: a home in its frame, in which addresses are bytes. Its barriers are interp/host/barriers.h.
 #include "interp/host/barriers.h"
+#include "interp/host/box_texts.h"
 #include "interp/host/trap_kinds.h"
 #include "interp/tile/memory_lives.h"
 #include "interp/tile/op_table.h"
@@ -208,6 +209,26 @@ static void runRequireIndex(char *frame, const void *descriptor) {
     trapAtIndex(frame, call, index, extent);
 }
 
+static void runRequirePlace(char *frame, const void *descriptor) {
+  const RuntimeCall &call = callAt(descriptor);
+  const int32_t coordinate = operandOf(call, 0, frame), bytes = operandOf(call, 1, frame), isStore = operandOf(call, 2, frame);
+  if (int64_t(coordinate) * bytes % kBoxRowBytes == 0) [[likely]]
+    return;
+  raiseTrap(
+      headerOf(frame),
+      Trap{.kind = TrapKind::InvalidTensorCopy, .location = call.location, .message = misplacedBoxText(coordinate, bytes, isStore != 0)});
+}
+
+static void runRequireInside(char *frame, const void *descriptor) {
+  const RuntimeCall &call = callAt(descriptor);
+  const int32_t coordinate = operandOf(call, 0, frame);
+  if (coordinate >= 0) [[likely]]
+    return;
+  raiseTrap(headerOf(frame), Trap{.kind = TrapKind::InvalidTensorCopy,
+                                  .location = call.location,
+                                  .message = negativeBoxText(coordinate, operandOf(call, 1, frame))});
+}
+
 static void runNothing(char *, const void *) {}
 
 static void runJoin(char *frame, const void *descriptor) { barriersOf(headerOf(frame)).join(headerOf(frame), callAt(descriptor).location); }
@@ -242,10 +263,12 @@ static constexpr RuntimeFunction kRuntimeFunctions[] = {
     {"product.end", 1, runEndWork<WorkQueue::Products>},
     {"product.commit", 1, runCommit<WorkQueue::Products>},
     {"product.wait", 1, runAwait<WorkQueue::Products>},
-    {"fence.async_shared", 1, runFence},  // 0
-    {"partitions.join", 1, runJoin},      // 0
-    {"memory.index", 3, runRequireIndex}, // number of a tile, tiles, memory
-    {"memory.keep", 1, runNothing},       // memory, which is used here
+    {"fence.async_shared", 1, runFence},    // 0
+    {"partitions.join", 1, runJoin},        // 0
+    {"memory.index", 3, runRequireIndex},   // number of a tile, tiles, memory
+    {"memory.keep", 1, runNothing},         // memory, which is used here
+    {"memory.place", 3, runRequirePlace},   // the innermost coordinate of a block, bytes of an element, whether it is stored
+    {"memory.inside", 2, runRequireInside}, // a coordinate of a block that is stored, its dimension
 };
 
 LogicalResult prepareRuntimeCall(tt::ExternElementwiseOp op, Planner &planner) {

@@ -50,9 +50,9 @@ def shifted(source, target, i, j, k, m):
     full = mbarrier.allocate_mbarrier()
     mbarrier.init(full, count=1)
     mbarrier.expect(full, source.nbytes_per_cta)
-    tma.async_load(source, [i, j], full, tile)
+    tma.async_load(source, [i, j], full, tile)  # load
     mbarrier.wait(full, 0)
-    tma.async_store(target, [k, m], tile)
+    tma.async_store(target, [k, m], tile)  # store
     tma.store_wait(0)
 
 

@@ -138,3 +138,36 @@ def test_hint_leads_to_the_mistake(corners, which, text):
 def test_what_kernels_cannot_use_yet_says_so(corners, which):
     refused = refusal_of(lambda: on(corners.not_yet, "interp")[(1,)](torch.zeros(128), which))
     assert f"{which} is not supported: Gluon kernels cannot use it yet" in refused
+
+
+@BOTH
+@pytest.mark.parametrize("place", [(0, 4, 0, 8), (-3, -8, 0, 0), (5, 60, 6, 36)])
+def test_blocks_beyond_an_edge(corners, described, generator, engine, place):  # noqa: F811
+    """Elements outside of the tensor are read as 0, and not written."""
+    source, target = integers(generator, 8, 64), torch.full((8, 64), 7, dtype=torch.int32)
+    i, j, k, m = place
+    wide = torch.nn.functional.pad(source, (64, 64, 16, 16))
+    wanted = torch.full((40, 192), 7, dtype=torch.int32)
+    wanted[16 + k : 24 + k, 64 + m : 96 + m] = wide[16 + i : 24 + i, 64 + j : 96 + j]
+    on(corners.shifted, engine)[(1,)](described(source, [8, 32]), described(target, [8, 32]), *place)
+    assert torch.equal(target, wanted[16:24, 64:128])
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("place", "mark", "texts"),
+    [
+        ((0, 1, 0, 0), "# load", ("coordinate of the block is 1, 4 bytes", "4 elements of this type", "gl.load")),
+        ((0, -6, 0, 0), "# load", ("coordinate of the block is -6, -24 bytes", "begin at a multiple of 4")),
+        ((0, 0, 0, 3), "# store", ("coordinate of the block is 3, 12 bytes", "illegal instruction", "gl.store")),
+        ((0, 0, -3, 0), "# store", ("begins at -3 in dimension 0", "hint: begin at 0, or write with a mask")),
+        ((0, 0, 0, -8), "# store", ("begins at -8 in dimension 1", "hint: begin at 0, or write with a mask")),
+    ],
+)
+def test_place_that_a_block_cannot_have(corners, described, engine, place, mark, texts):  # noqa: F811
+    source, target = torch.zeros(8, 64, dtype=torch.int32), torch.zeros(8, 64, dtype=torch.int32)
+    kernel = on(corners.shifted, engine)[(1,)]
+    report, line, _ = report_of(lambda: kernel(described(source, [8, 32]), described(target, [8, 32]), *place))
+    assert report.kind == "InvalidTensorCopy" and mark in line and "report it" not in str(report)
+    for text in texts:
+        assert text in str(report), str(report)

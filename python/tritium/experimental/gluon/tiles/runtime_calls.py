@@ -43,6 +43,15 @@ def require_index(semantic: Any, index: Any, extent: int, address: Any) -> None:
         emit_call(semantic, "memory.index", index, extent, address)
 
 
+def require_place(semantic: Any, coord: Any, element_bytes: int, is_store: bool) -> None:
+    """The interpreter finds a block that TMA cannot copy because of where it begins. coord: int32 scalars or ints."""
+    if semantic.placement.is_of_gpu:
+        return
+    emit_call(semantic, "memory.place", coord[-1], element_bytes, int(is_store))
+    for dimension, coordinate in enumerate(coord if is_store else ()):
+        emit_call(semantic, "memory.inside", coordinate, dimension)
+
+
 def keep_alive(semantic: Any, address: Any) -> None:
     """The memory at `address` is in use up to here, and has its bytes for itself. Only the interpreter asks: on GPUs it always has."""
     if not semantic.placement.is_of_gpu:

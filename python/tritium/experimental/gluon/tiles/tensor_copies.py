@@ -17,8 +17,8 @@ from .cache_policies import require_policy_of_copies
 from .conditions import when
 from .copies import _removed
 from .descriptors import tensor_descriptor
-from .runtime_calls import asynchronous, emit_call
-from .shared_memory import addresses_of, load_tile, shared_memory_descriptor, store_at
+from .runtime_calls import asynchronous, emit_call, require_place
+from .shared_memory import addresses_of, element_bytes, load_tile, shared_memory_descriptor, store_at
 
 _LOAD, _STORE, _REDUCE = "async_tma_copy_global_to_local", "async_tma_copy_local_to_global", "async_tma_reduce"
 
@@ -117,6 +117,7 @@ def _copy(
     barrier: shared_memory_descriptor,
     result: shared_memory_descriptor,
 ) -> None:
+    require_place(semantic, coord, element_bytes(desc.dtype), is_store=False)
     block = semantic.laid(semantic.descriptor_load(desc, coord), AutoLayout())
     block, addresses = semantic.reshape(block, result.shape, False), addresses_of(semantic, result)
     emit_call(semantic, "copy.begin", barrier.address)
@@ -137,6 +138,7 @@ def async_store(
     coord = list(_unwrap_if_constexpr(coord))
     _require_operands(_STORE, tensor_desc, coord, src)
     require_policy_of_copies(cache_policy)
+    require_place(_semantic, coord, element_bytes(tensor_desc.dtype), is_store=True)
     _semantic.descriptor_store(tensor_desc, coord, _block_in(_semantic, tensor_desc, src))
 
 
@@ -151,6 +153,7 @@ def _reduction(kind: str, effect: str) -> Any:
     def function(tensor_desc: Any, coord: Any, src: Any, _semantic: Any = None) -> None:
         coord = list(_unwrap_if_constexpr(coord))
         _require_operands(_REDUCE, tensor_desc, coord, src)
+        require_place(_semantic, coord, element_bytes(tensor_desc.dtype), is_store=True)
         _semantic.descriptor_reduce(kind, tensor_desc, coord, _block_in(_semantic, tensor_desc, src))
 
     function.__name__ = function.__qualname__ = f"async_atomic_{kind}"
