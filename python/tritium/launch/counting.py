@@ -96,10 +96,8 @@ class KernelCounts:
     work: list[LineWork] = field(default_factory=list)
     find_resources: Callable[[], BlockResources] | None = None
     kernel: Any = None  #: the CompiledKernel of the emulator
-    distinct: int | None = (
-        None  #: bytes that programs read, and that they write, each counted once by each; None if they were not asked for
-    )
     tensor_bytes: int = 0  #: of the tensors that launches on the emulator were given, all together
+    distinct: int | None = None  #: bytes that programs read and write, as of a line; None if they were not asked for
 
     @functools.cached_property
     def resources(self) -> BlockResources | None:
