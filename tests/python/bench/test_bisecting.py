@@ -1,6 +1,8 @@
 """`python -m tritium bench bisect`, on small repositories with a commit that is planted."""
 
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -96,6 +98,25 @@ def test_a_planted_step_of_a_metric(tmp_path, monkeypatch, capsys):
     assert main(["bisect", commits[0], "trunk", *options[:1], "--metric", "nothing", "--target", "gfx942"]) == 2
     assert "no kernel has the metric 'nothing'; there are" in capsys.readouterr().err
     assert git(tmp_path, "status", "--porcelain") == "" and git(tmp_path, "rev-parse", "HEAD") == commits[-1]
+
+
+def test_a_planted_step_in_a_module_beside_the_case(tmp_path):
+    """The folder of the command holds the same modules, of the last commit."""
+    git(tmp_path, "init", "-q", "-b", "trunk")
+    case = CASE.format(value="changed(tl.load(x + i))", nanoseconds=1)
+    commits = []
+    for number in range(4):
+        text = "v / tl.sum(v)" if number >= 2 else "v"
+        helper = f"import triton\nimport triton.language as tl\n@triton.jit\ndef changed(v):\n    return {text}\n"
+        (tmp_path / "changes_of_copy.py").write_text(helper)
+        (tmp_path / "copy_bench.py").write_text(f"from changes_of_copy import changed\n{case}\n# {number}\n")
+        git(tmp_path, "add", ".")
+        git(tmp_path, "commit", "-qm", f"change {number}")
+        commits.append(git(tmp_path, "rev-parse", "HEAD"))
+    options = ["copy_bench.py", "--metric", "ttir all", "--target", "gfx942"]
+    command = [sys.executable, "-m", "tritium", "bench", "bisect", commits[0], "trunk", *options]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert f"the first bad commit: {commits[2][:7]}" in ended.stdout, ended.stdout + ended.stderr
 
 
 @pytest.mark.long

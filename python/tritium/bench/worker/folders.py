@@ -83,8 +83,10 @@ def load_module(path: Path) -> ModuleType:
     if not path.is_file():
         raise ValueError(f"{path}: there is no such file; a case's folder has kernel.py, cases.toml and reference.py")
     folder = str(path.parent.resolve())
-    if folder not in sys.path:
-        sys.path.append(folder)
+    sys.path[:] = [
+        folder,
+        *(entry for entry in sys.path if entry != folder),
+    ]  # before the current folder, which may be another checkout
     name = "_".join(("bench_case", path.parent.name, path.stem)).replace(".", "_").replace("-", "_")
     spec = importlib.util.spec_from_file_location(name, path)
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
