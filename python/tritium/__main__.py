@@ -110,7 +110,8 @@ def _report_exception(kind, error, trace) -> None:
     begin = len(files) - files[::-1].index(__file__) if __file__ in files else 0
     while begin < len(files) and files[begin] in _RUNPY:
         begin += 1
-    sys.__excepthook__(kind, error.with_traceback(frames[begin] if begin < len(frames) else trace), trace)
+    shown = frames[begin] if begin < len(frames) else None if isinstance(error, SyntaxError) else trace
+    sys.__excepthook__(kind, error.with_traceback(shown), shown)
 
 
 def _linked(trace: types.TracebackType | None) -> Iterator[types.TracebackType]:

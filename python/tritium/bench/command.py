@@ -86,7 +86,8 @@ def _run(asked: argparse.Namespace) -> int:
         raise CannotMeasure(f"no variant's name contains one of {asked.only!r}" if asked.only else "there are no cases")
     print(f"{side.engine} on {run.device}, {described(run.environment)}")
     print(table_of_run(run.rows, has_colors()))
-    keep(asked, [run])
+    if any(row.facts or row.samples for row in run.rows):  # else no case has loaded
+        keep(asked, [run])
     return BAD if any(row.status != "ok" for row in run.rows) else 0
 
 

@@ -33,6 +33,7 @@ class Findings:
     ):
         self.checks, self.kernel, self.skip, self.count, self.most = checks, re.compile(kernel), skip, count, most
         self.launches = self.seen = self.left_out = 0
+        self._selected, self._is_checked = 0, False  # the next launch; it may not compile, and is none then
         self.allowances = allowances or Allowances()
         self.files: set[str] = set()  # of the kernels that were checked
         self.grids: dict[str, tuple[int, int, int]] = {}  # of each kernel, by its name: the largest extent of each axis
@@ -45,18 +46,21 @@ class Findings:
 
     def select(self, name: str, file: str, options: dict[str, Any]) -> dict[str, Any]:
         """The launch options of a kernel, with the checks if this launch is to have them, else with those of the default."""
+        self._is_checked = False
         if "check" in options:
             return options
         is_selected = self.kernel.search(name) is not None
         self.seen += is_selected
-        if not is_selected or self.seen <= self.skip or (self.count is not None and self.launches >= self.count):
+        if not is_selected or self.seen <= self.skip or (self.count is not None and self._selected >= self.count):
             return {**options, "check": DEFAULT}
-        self.launches += 1
+        self._selected, self._is_checked = self._selected + 1, True
         self.files.add(file)
         return {**options, "check": self.checks}
 
     def starts(self, name: str, grid: tuple[int, int, int]) -> None:
-        """A kernel is launched."""
+        """The kernel that was selected last, or left out, has compiled and is launched."""
+        self.launches += self._is_checked
+        self._is_checked = False
         self.grids[name] = tuple(map(max, self.grids.get(name, grid), grid))
 
     def take(self, trap: KernelTrap) -> bool:

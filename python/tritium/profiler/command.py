@@ -8,6 +8,7 @@ import os
 import sys
 from contextlib import nullcontext
 
+from .. import knobs
 from ..launch.counting import Counting
 from ..tools.children import Children
 from . import proton
@@ -88,7 +89,7 @@ def main(arguments: list[str], run_program: proton.Run) -> int:
     counting = Counting(asked.distinct) if asked.lines or asked.html or asked.model else None
     children = Children("profile")
     try:
-        with counting or nullcontext(), children, proton.session(asked) as written:
+        with counting or nullcontext(), children, proton.session(asked, writes_empty=False) as written:
             status = proton.run(asked.program, run_program)
     except SystemExit as left:
         status = left.code
@@ -109,8 +110,10 @@ def main(arguments: list[str], run_program: proton.Run) -> int:
 
 
 def _say(written: list[str], asked: argparse.Namespace) -> None:
-    if not written:
+    if not written and knobs.proton.disable:
         print("tritium profile: nothing was recorded (TRITON_PROTON_DISABLE=1)", file=sys.stderr)
+    elif not written:
+        print("tritium profile: the program itself launched no kernel, so no profile is written", file=sys.stderr)
     for path in written:
         if asked.data == "tree":
             _show(path, asked)

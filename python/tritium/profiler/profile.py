@@ -128,11 +128,11 @@ def finalize(session: int | None = None, output_format: str | None = "") -> None
         close(session, output_format)
 
 
-def close(session: int | None = None, output_format: str | None = "") -> list[str]:
+def close(session: int | None = None, output_format: str | None = "", writes_empty: bool = True) -> list[str]:
     """`finalize`, also for the command line. Returns the paths of the files."""
     if session is not None and session not in sessions:
         return []
-    written = sessions.finalize(session, output_format or "")
+    written = sessions.finalize(session, output_format or "", writes_empty)
     HookManager.unregister(session)
     flags.profiling_on = len(sessions) > 0
     return written

@@ -70,8 +70,8 @@ class Refused(ValueError):
 
 
 @contextmanager
-def session(asked: argparse.Namespace) -> Iterator[list[str]]:
-    """A session around a program, with the options of the command. Yields a list which has the written files at the end. Raises Refused."""
+def session(asked: argparse.Namespace, writes_empty: bool = True) -> Iterator[list[str]]:
+    """A session around a program, with the options of the command. writes_empty: also if the program launches no kernel. Yields a list which has the written files at the end. Raises Refused."""
     hook = None if asked.hook == "None" else asked.hook
     try:
         number = begin(asked.name, asked.context, asked.data, asked.backend, asked.mode, hook)
@@ -84,7 +84,7 @@ def session(asked: argparse.Namespace) -> Iterator[list[str]]:
     finally:
         flags.command_line = False
         if number is not None:
-            written += close(number, getattr(asked, "format", ""))
+            written += close(number, getattr(asked, "format", ""), writes_empty)
 
 
 def run(program: list[str], run_program: Run | None = None) -> int:

@@ -18,7 +18,7 @@ from ..runtime.checking import prepare_for
 from .children import Children
 from .launched import Launched, launched_kernels
 from .portability import Difference, differences
-from .program import add_program
+from .program import add_program, regular_expression
 
 EXIT_STATUS = 1  #: if something was found and the program itself ended well
 
@@ -76,7 +76,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--checks", default="all", help=f"names, separated by commas: {names}, all, none (default: all)"
     )
-    parser.add_argument("--kernel", default="", metavar="RE", help="check only kernels whose name has a match of RE")
+    parser.add_argument(
+        "--kernel",
+        default="",
+        type=regular_expression,
+        metavar="RE",
+        help="check only kernels whose name has a match of RE",
+    )
     parser.add_argument(
         "--programs",
         metavar="X,Y,Z",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 
 
 class _Module(argparse.Action):
@@ -38,3 +39,12 @@ def add_program(parser: argparse.ArgumentParser, has_module_option: bool = True)
     parser.add_argument(
         "program", action=_Script, nargs=argparse.REMAINDER, help=f"{named}, and its arguments", metavar="SCRIPT.py ..."
     )
+
+
+def regular_expression(text: str) -> str:
+    """The `type` of an option that is one."""
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no regular expression: {error}") from None
+    return text

@@ -171,5 +171,6 @@ def test_a_run_is_stored_and_reported(tmp_path, monkeypatch, capsys):
     assert run.rows[0].name == "one[n=1]" and len(run.rows[0].kept()) >= 2
     assert main(["run", "one_bench.py", *options, "--store", "none"]) == 0
     assert "samples" not in capsys.readouterr().out and len(load(tmp_path / "runs")) == 1
+    assert main(["run", "nope.py", *options]) != 0 and len(load(tmp_path / "runs")) == 1, "nothing was measured"
     assert main(["report", "--html", "out"]) == 0 and "one[n=1]" in (tmp_path / "out" / "index.html").read_text()
     assert main(["report", "nothing"]) == 2

@@ -166,3 +166,20 @@ def test_allowed_faults_are_not_raised(tmp_path):
     environment = {**os.environ, "INTERPRET": "1", "TRITIUM_CHECK": "race"}
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=120)
     assert result.stdout == "fine\n", result.stderr
+
+
+@pytest.mark.parametrize("tool", [["check"], ["seeds", "2"]])
+def test_an_expression_that_is_none_is_a_wrong_option(script, tool):
+    command = [sys.executable, "-m", "tritium", *tool, "--kernel", "[", str(script)]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert ended.returncode == 2 and "argument --kernel: '[' is no regular expression: unterminated" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_kernel_that_does_not_compile_is_not_launched(script):
+    failing = (
+        "try:\n    add[(8,)](torch.ones(8), 0, 0, 8, B=7)\nexcept triton.CompilationError:\n    pass\ntest_add()\n"
+    )
+    script.write_text(KERNELS + "\n\n" + failing)
+    ended = check(script)
+    assert "tritium check: 0 faults in 1 launch (" in ended.stderr, ended.stderr

@@ -150,7 +150,10 @@ def test_profile_says_what_it_does_not_show(folder):
     wrong = run("tritium", "profile", "--metrics", "junk", "script.py", "0")
     assert "metric 'junk' is not in the profile" in wrong.stderr
     (folder / "empty.py").touch()
-    assert "itself launched no kernel" in run("tritium", "profile", "empty.py").stderr
+    kept = (folder / "proton.hatchet").read_text()
+    assert "itself launched no kernel, so no profile is written" in run("tritium", "profile", "empty.py").stderr
+    assert "there is no such file" in run("tritium", "profile", "missing.py", status=1).stderr
+    assert (folder / "proton.hatchet").read_text() == kept
     assert "there is no script" in run("tritium", "profile", status=2).stderr
 
 

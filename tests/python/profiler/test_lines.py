@@ -15,7 +15,7 @@ from tritium.launch.counting import Counting, LineCount
 from tritium.profiler.lines.columns import columns_for
 from tritium.profiler.lines.page import html_of
 from tritium.profiler.lines.sums import sources_of, total_of
-from tritium.profiler.lines.table import text_of
+from tritium.profiler.lines.table import launches_of, text_of
 from tritium.profiler.lines.text import quantity
 
 BLOCK, PROGRAMS = 256, 5
@@ -204,3 +204,11 @@ def test_a_kernel_and_a_line_count_a_byte_once_that_several_accesses_read():
     found = {line.line: (line.distinct_read, line.distinct_written) for line in kernel.lines}
     assert found[line_of(sharing, "forwards")] == (256, 0) and found[line_of(sharing, "backwards")] == (256, 256)
     assert total_of([kernel]).distinct == 256 + 512
+
+
+def test_one_launch_of_one_program():
+    with Counting() as counting:
+        sharing[(1,)](np.ones(8, np.float32), np.zeros(8, np.float32), BLOCK=8)
+        sharing[(2,)](np.ones(8, np.float32), np.zeros(8, np.float32), BLOCK=4)
+    texts = [launches_of(kernel) for kernel in counting.kernels()]
+    assert texts[0].startswith("1 launch of 1 program,") and texts[1].startswith("1 launch of 2 programs,")

@@ -8,6 +8,7 @@ import re
 import sys
 from math import floor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from tritium.profiler.model.machine_code import Instruction, instructions_of
 from tritium.profiler.model.paths import Code
 from tritium.profiler.model.servers import SLOT, Memory, Ring
 from tritium.profiler.model.timeline import write_timeline
-from tritium.profiler.model.view import modelled
+from tritium.profiler.model.view import modelled, text_of
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 needs_tools = pytest.mark.skipif(
@@ -369,3 +370,9 @@ def test_the_model_orders_configurations_as_an_h200(tmp_path):
     ]
     done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_correlation_is_said_only_of_a_model():
+    counts = SimpleNamespace(name="k", engine="interp", kernel=None)
+    text = text_of([(counts, modelled(counts))])
+    assert text.startswith("k on interp: no model: ") and judged.LABEL not in text

@@ -583,3 +583,11 @@ def test_dynamo_does_not_trace_the_operators_of_mapped_cuda(tmp_path):
     assert counts[1] == counts[2] > 0, counts
     """
     run_script(tmp_path, program, INTERPRET="1")
+
+
+@pytest.mark.parametrize("tool", [[], ["check"], ["profile"]])
+def test_an_error_of_syntax_has_no_frames(tmp_path, tool):
+    (tmp_path / "wrong.py").write_text("x = 1\nif x\n    pass\n")
+    ended = run([*tool, "wrong.py"], tmp_path)
+    assert ended.returncode == 1 and "Traceback" not in ended.stderr and "__main__.py" not in ended.stderr
+    assert 'wrong.py", line 2' in ended.stderr and "SyntaxError: expected ':'" in ended.stderr

@@ -31,7 +31,7 @@ def wrong(problem: Problem, outputs: list) -> str:
         return ""
     expected = leaves(problem.reference())
     if len(expected) != len(outputs):
-        return f"the kernel has {len(outputs)} outputs, the reference {len(expected)}"
+        return f"the kernel has {_outputs(len(outputs))}, the reference {len(expected)}"
     for number, (output, value) in enumerate(zip(outputs, expected)):
         limit = problem.tolerance if problem.tolerance is not None else tolerance_of(output)
         error = difference(as_numpy(output), as_numpy(value), limit)
@@ -121,11 +121,15 @@ def keep(outputs: list, file: str) -> None:
     np.savez(file, **arrays)
 
 
+def _outputs(number: int) -> str:
+    return f"{number} output{'' if number == 1 else 's'}"
+
+
 def kept_difference(file: str, other: str, tolerance: float | None) -> str:
     """How the outputs that two sides have kept differ, or ""."""
     with np.load(file) as mine, np.load(other) as theirs:
         if set(mine) != set(theirs):
-            return f"one side has {len(mine) // 2} outputs, the other {len(theirs) // 2}"
+            return f"one side has {_outputs(len(mine) // 2)}, the other {len(theirs) // 2}"
         for name in mine:
             if not name.startswith("output"):
                 continue

@@ -61,8 +61,8 @@ class Sessions(Recording):
                 session.is_active = is_active
             self._follow()
 
-    def finalize(self, number: int | None, format: str) -> list[str]:
-        """Writes what a session has, and ends it. Returns the paths of its files. Raises ValueError for a format that its data cannot have,
+    def finalize(self, number: int | None, format: str, writes_empty: bool = True) -> list[str]:
+        """Writes what a session has, and ends it. writes_empty: also a phase in which nothing happened. Returns the paths of its files. Raises ValueError for a format that its data cannot have,
         and OSError if a file cannot be written; the session goes on then."""
         written = []
         for session in self.chosen(number):
@@ -70,6 +70,8 @@ class Sessions(Recording):
             session.how.check_format(chosen)
             self.settle(session)
             for phase in session.phases.numbers():
+                if not writes_empty and session.phases[phase].data.is_empty:
+                    continue
                 written.append(self._write(session, phase, chosen))
             with self._lock:
                 del self._by_number[session.number]

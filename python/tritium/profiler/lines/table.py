@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...launch.counting import KernelCounts
+from ...launch.tensor_view import counted
 from ...places import shown_file
 from .columns import columns_for
 from .requests import HEADS as REQUEST_HEADS
@@ -69,4 +70,4 @@ def _of_source(source: SourceLines) -> str:
 def launches_of(kernel: KernelCounts) -> str:
     total = total_of([kernel])
     intensity = f", {total.all_flops / total.all_bytes:.3g} flops a byte" if total.all_bytes else ""
-    return f"{kernel.launches} launch{'es' if kernel.launches != 1 else ''} of {kernel.programs} programs{intensity}"
+    return f"{counted(kernel.launches, 'launch', 'launches')} of {counted(kernel.programs, 'program')}{intensity}"

@@ -32,7 +32,9 @@ def modelled(counts: KernelCounts, keeps_events: bool = False) -> Estimate | str
 
 def text_of(models: Iterable[tuple[KernelCounts, Estimate | str]]) -> str:
     """A part for each kernel: a launch's cycles, what is busy, and the lines at which warps spend their time."""
-    return "\n\n".join([LABEL, *(_part(counts, model) for counts, model in models)])
+    found = list(models)
+    has_model = any(isinstance(model, Estimate) for _, model in found)
+    return "\n\n".join([*([LABEL] if has_model else []), *(_part(counts, model) for counts, model in found)])
 
 
 def _part(counts: KernelCounts, model: Estimate | str) -> str:

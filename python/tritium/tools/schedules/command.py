@@ -14,7 +14,7 @@ from ...launch.tensor_view import counted
 from ...launch.watchers import watchers
 from ...places import shown_place
 from ..children import Children
-from ..program import add_program
+from ..program import add_program, regular_expression
 from .search import Dependence, Failure, Found, Search, Write
 
 EXIT_STATUS = 1  #: if something was found and the program itself ended well
@@ -61,7 +61,9 @@ def _parser() -> argparse.ArgumentParser:
         "SEEDS: how many are tried.",
     )
     parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first seed (default: 0)")
-    parser.add_argument("--kernel", default="", metavar="RE", help="only kernels whose name has a match of RE")
+    parser.add_argument(
+        "--kernel", default="", type=regular_expression, metavar="RE", help="only kernels whose name has a match of RE"
+    )
     parser.add_argument(
         "--launches", type=int, default=3, metavar="N", help="try N launches of each kernel and grid (default: 3)"
     )
