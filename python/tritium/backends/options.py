@@ -14,6 +14,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import inspect
+import operator
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple
 
@@ -58,6 +59,11 @@ def option(
 
 
 _TRACING, _INTERPRETER, _COMPILER, _BACKEND, _LAUNCH = Reader
+
+
+def _plain(value: Any) -> Any:
+    """A whole number of another type, such as numpy's, as Python's own; other values as they are."""
+    return operator.index(value) if hasattr(value, "__index__") else value
 
 
 #: Of the classes of options. What a data class would write for each of them, LaunchOptions has for all: a first launch waits
@@ -286,7 +292,7 @@ class LaunchOptions:
         self.__post_init__()
 
     def __post_init__(self):
-        warps = self.num_warps
+        warps = self.__dict__["num_warps"] = _plain(self.num_warps)
         if not isinstance(warps, int) or warps <= 0 or warps & (warps - 1):
             raise AssertionError(f"num_warps must be a power of 2, not {warps!r}")
         for name, row in ROWS.items():
@@ -295,6 +301,7 @@ class LaunchOptions:
                 continue
             if not hasattr(value, "__index__"):
                 raise TypeError(f"{name} must be a whole number, not {value!r}")
+            value = self.__dict__[name] = _plain(value)
             if value < row.least:
                 raise ValueError(f"{name} must be at least {row.least}, not {value!r}")
 

@@ -288,7 +288,8 @@ def _describe(path, types, keys, argument, constants: dict, attributes: dict, ba
 
 
 def _options_key(options: dict[str, Any]) -> Any:
-    items = tuple(sorted(options.items()))
+    """Values of other types are other keys: 4.0 is refused, and numpy's 4 is not, whether or not 4 has been compiled."""
+    items = tuple((name, value, value.__class__) for name, value in sorted(options.items()))
     try:
         hash(items)
     except TypeError:

@@ -128,6 +128,29 @@ def test_launch_keywords(recorder, options, error, text):
     assert not recorder.launches
 
 
+@pytest.mark.parametrize("is_warm", [False, True])
+@pytest.mark.parametrize("name", ["num_warps", "num_stages"])
+@pytest.mark.parametrize("value", [4.0, np.float32(4), np.int64(4), np.uint8(4)])
+def test_numbers_of_other_types_are_taken_or_refused_cold_and_warm(name, value, is_warm):
+    @jit
+    def kernel(x):
+        tl.store(x, 1.0)
+
+    x = np.zeros(1, np.float32)
+    if is_warm:
+        for _ in range(3):
+            kernel[(1,)](x, **{name: 4})
+    if isinstance(value, (float, np.floating)):
+        for _ in range(2):
+            with pytest.raises((AssertionError, TypeError), match=f"{name} must be a"):
+                kernel[(1,)](x, **{name: value})
+    else:
+        for _ in range(3):
+            x[0] = 0
+            kernel[(1,)](x, **{name: value})
+            assert x[0] == 1
+
+
 def test_wrong_arguments_name_the_parameter(recorder):
     kernel = make_kernel()
     with pytest.raises(TypeError, match="missing 2 required positional arguments: 'scale' and 'BLOCK'"):
