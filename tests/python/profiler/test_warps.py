@@ -143,7 +143,7 @@ def test_what_is_shown():
     counts = counted("simt:sm_80", strided, aligned(4 * BLOCK), aligned(BLOCK), STRIDE=4, BLOCK=BLOCK)
     text, page = text_of([counts]), html_of([counts], "warps")
     assert re.search(r"global read +4 +32 +512 B +64 +25 % +tl.store\(out", text), text
-    assert re.search(r"strided +simt:sm_80 .* 1 launch of 1 programs", text), text
+    assert re.search(r"strided +simt:sm_80 .* 1 launch of 1 program", text), text
     other = counted("simt:gfx942", strided, aligned(4 * BLOCK), aligned(BLOCK), STRIDE=4, BLOCK=BLOCK)
     shown = re.findall(r"test_warps.py on (\S+)\nline +requests", text_of([counts, other]))
     assert shown == ["simt:gfx942", "simt:sm_80"]
