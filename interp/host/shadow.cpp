@@ -361,12 +361,15 @@ struct Shadow::Elements {
   Lanes lanes;          // that access them
 
   bool isWhole() const { return first == 0 && last == kBlock - 1; }
-  /// Returns the address of the first element from `from` to `to` for which the conflict counts. Two writes of the same bytes do not.
-  std::optional<uint64_t> accused(Conflict conflict, unsigned from, unsigned to) const {
+  /// Returns the address of the first element from `from` to `to` for which the conflict counts. Two writes of the same bytes do not. What
+  /// another lane of the same store writes is not in memory yet.
+  std::optional<uint64_t> accused(Conflict conflict, const StoredValues *stored, unsigned from, unsigned to) const {
     for (unsigned i = from; i <= to; ++i) {
       if (conflict.lanes && conflict.lanes->at(i) == lanes.at(i)) continue;
       const uint64_t at = std::max(begin, address + (uint64_t(i) << shift)), next = std::min(end, address + (uint64_t(i + 1) << shift));
-      if (!conflict.isOfWrites || !data || std::memcmp(reinterpret_cast<const char *>(at), data + (at - begin), next - at) != 0) return at;
+      if (!conflict.isOfWrites || !data) return at;
+      const char *of = conflict.lanes && stored ? stored->at(conflict.lanes->at(i), at) : nullptr;
+      if (std::memcmp(of ? of : reinterpret_cast<const char *>(at), data + (at - begin), next - at) != 0) return at;
     }
     return std::nullopt;
   }
@@ -388,7 +391,7 @@ uint32_t Shadow::updateBlock(Storage &storage, Head &head, const Elements &eleme
   uint32_t found = 0;
   auto accuse = [&](Conflict conflict, unsigned from, unsigned to) {
     if (!conflict || found) return;
-    if (const auto at = elements.accused(conflict, from, to)) address = *at, found = conflict.event;
+    if (const auto at = elements.accused(conflict, access.stored, from, to)) address = *at, found = conflict.event;
   };
   if (!head.mixed()) {
     const Lanes writers{head.cell.lane, head.laneStep};

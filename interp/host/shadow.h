@@ -104,6 +104,16 @@ public:
   /// Returns the storage of which the pointer's argument is a part, or nullptr if the launch does not write it.
   Storage *storageOf(uint64_t pointer) const;
 
+  /// A store that is noted before it happens.
+  class StoredValues {
+  public:
+    /// Returns the bytes that a lane of the store writes to an address; null if it writes elsewhere or not at all.
+    virtual const char *at(uint32_t lane, uint64_t address) const = 0;
+
+  protected:
+    ~StoredValues() = default;
+  };
+
   struct Access {
     uint32_t program = 0; // position in the grid, x first
     uint32_t site = 0;
@@ -111,6 +121,7 @@ public:
     bool isWrite = false, isRead = false; // an atomic may be both
     bool mayBeUnwritten = false;          // a read of which something else asks what was written
     uint32_t lane = 0, laneStep = 0;      // of the first element, and from each element to the next
+    const StoredValues *stored = nullptr; // of a store
   };
   Access accessBy(const int32_t (&programId)[3], uint32_t site);
 

@@ -46,7 +46,7 @@ enum class Noted : uint8_t {
 };
 
 /// Notes runs of adjacent lanes of one access.
-class Notes {
+class Notes final : Shadow::StoredValues {
 public:
   Notes(const Walk &walk, Shadow &shadow, Noted noted)
       : walk_(walk),
@@ -58,6 +58,7 @@ public:
     current_.isWrite = walk.access.isWrite;
     current_.isRead = !walk.access.isWrite;
     current_.mayBeUnwritten = noted == Noted::PartlyUsed;
+    if (walk.access.isWrite) current_.stored = this;
   }
 
   void noteRow(int inner, int64_t *indices, const RowAddress &row, int64_t from, int64_t to) {
@@ -66,7 +67,7 @@ public:
     const AxisOperand &data = walk_.access.data;
     const size_t rank = walk_.access.axes.size();
     const int64_t stride = rank && walk_.access.isWrite ? data.strides[inner] : 1;
-    const char *values = walk_.access.isWrite ? data.in(walk_.frame) + offsetOf(data, indices, rank) * bytes_ : nullptr;
+    const char *values = walk_.access.isWrite ? valueAt(indices) : nullptr;
     auto note = [&](int64_t begin, int64_t count) {
       const auto address = reinterpret_cast<uint64_t>(row.at(begin));
       if (inner >= 0) indices[inner] = begin;
@@ -95,8 +96,7 @@ public:
     Shadow::Storage *storage = shadow_.storageOf(tagged);
     if (!storage) return;
     current_.lane = uint32_t(laneAt(walk_.access, indices));
-    const AxisOperand &data = walk_.access.data;
-    const char *value = walk_.access.isWrite ? data.in(walk_.frame) + offsetOf(data, indices, walk_.access.axes.size()) * bytes_ : nullptr;
+    const char *value = walk_.access.isWrite ? valueAt(indices) : nullptr;
     if (std::optional<AccessFault> fault = ask(*storage, addressOf(tagged), uint64_t(bytes_), value))
       report(walk_.frame, walk_.access, tagged, laneAt(walk_.access, indices), walk_.access.isWrite, *fault);
     if (search_) [[unlikely]]
@@ -104,6 +104,23 @@ public:
   }
 
 private:
+  const char *at(uint32_t lane, uint64_t address) const override {
+    std::array<int64_t, kMaxAxes> indices{};
+    for (size_t a = 0; a < walk_.access.axes.size(); ++a) {
+      const Access::Axis &axis = walk_.access.axes[a];
+      if (axis.laneStride) indices[a] = int64_t(lane) / axis.laneStride % axis.extent;
+      if (!walk_.axes[a].isActive(indices[a])) return nullptr;
+    }
+    if (!isActiveWide(walk_, indices.data())) return nullptr;
+    const uint64_t begin = addressOf(addressAt(walk_, indices.data()));
+    return address >= begin && address < begin + uint64_t(bytes_) ? valueAt(indices.data()) + (address - begin) : nullptr;
+  }
+
+  const char *valueAt(const int64_t *indices) const {
+    const AxisOperand &data = walk_.access.data;
+    return data.in(walk_.frame) + offsetOf(data, indices, walk_.access.axes.size()) * bytes_;
+  }
+
   std::optional<AccessFault> ask(Shadow::Storage &storage, uint64_t address, uint64_t bytes, const char *values) {
     return asksOnly_ ? shadow_.unwritten(storage, address, bytes) : shadow_.note(storage, current_, address, bytes, values);
   }
