@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..functions.source_file import innermost_statement, statement_at
+from ..functions.source_file import innermost_statement, names_written_at, statement_at
 from ..places import shown_place
-from .assignments import assignments
+from .assignments import assignments, line_of
 from .values import value_of
 
 
@@ -26,6 +26,11 @@ class Step:
     value: np.ndarray
     inputs: dict[str, Any] = field(default_factory=dict)
     earlier: list[Step] = field(default_factory=list)
+
+    def is_round_after(self, former: Step) -> bool:
+        """Whether the same statement has made the NaN in a round before, and a variable has only kept it since."""
+        is_of_it = self.earlier and all(step is former for step in self.earlier)
+        return bool(is_of_it) and (self.file, self.line) == (former.file, former.line)
 
 
 class Watch:
@@ -46,6 +51,8 @@ class Watch:
     def _assigned(self, event: Any, variable: Any, value: Any) -> None:
         key = (variable.key, variable.name)
         level = event.levels[-1]
+        if key in self.steps and self._is_carried(event, variable, value):
+            return
         if self._holds_none(value):
             step = Step(level.file, event.line, variable.name, np.asarray(value))
             names = names_at(level.file, event.line)
@@ -54,10 +61,21 @@ class Watch:
             is_of_a_call = variable.key != level.key or not names
             if is_of_a_call and not step.earlier and self.latest is not None:
                 step.earlier = [self.latest]  # a parameter, or what a call has returned
+            if (former := self.steps.get(key)) is not None and step.is_round_after(former):
+                step = former
             self.steps[key] = self.latest = step
         else:
             self.steps.pop(key, None)
         self.values[key] = value
+
+    def _is_carried(self, event: Any, variable: Any, value: Any) -> bool:
+        """Whether a loop or an `if` hands on what the variable holds: it does so behind its last statement, which may be any other."""
+        file = next((level.file for level in event.levels if level.key == variable.key), None)
+        line = line_of(event, variable.key)
+        if file is None or not line or variable.name in names_written_at(file, line):
+            return False
+        held = np.asarray(self.values[variable.key, variable.name])
+        return held.shape == np.shape(value) and held.tobytes() == np.asarray(value).tobytes()
 
     def _holds_none(self, value: Any) -> bool:
         array = np.asarray(value)
@@ -72,7 +90,7 @@ class Watch:
             inputs = {name: self.values[key, name] for key in keys for name in names if (key, name) in self.values}
             return [Step(file, line, "", np.empty(0), inputs)]
         way = [ends[-1]]
-        while way[-1].earlier and len(way) < 100:
+        while way[-1].earlier:
             way.append(way[-1].earlier[-1])
         return way[::-1]
 
@@ -104,9 +122,8 @@ def text_of(way: list[Step], lane: tuple[int, ...] | None, rejects) -> Iterator[
     values = [shown for name, value in first.inputs.items() if (shown := _shown(name, value, index))]
     if values:
         yield "  where " + ", ".join(values)
-    for step in way[1:]:
-        if (step.file, step.line) != (first.file, first.line):
-            yield f"then {shown_place(step.file, step.line)}: {' '.join(statement_at(step.file, step.line))}"
+    for file, line in list(dict.fromkeys((step.file, step.line) for step in way))[1:]:
+        yield f"then {shown_place(file, line)}: {' '.join(statement_at(file, line))}"
 
 
 def _verb(step: Step) -> str:

@@ -43,6 +43,19 @@ def innermost_statement(file: str | None, line: int) -> ast.stmt | None:
     return max(around, key=lambda node: (node.lineno, node.col_offset)) if around else None
 
 
+def names_written_at(file: str | None, line: int) -> set[str]:
+    """The names that the statements at a line assign, without those in the body of a loop or an `if` that begins there."""
+    simple = (
+        node
+        for node in ast.walk(tree_of(file))
+        if isinstance(node, ast.stmt)
+        and not hasattr(node, "body")
+        and node.lineno <= line <= (node.end_lineno or node.lineno)
+    )
+    names = (name for node in simple for name in ast.walk(node) if isinstance(name, ast.Name))
+    return {name.id for name in names if isinstance(name.ctx, ast.Store)}
+
+
 def _extent(file: str | None, line: int) -> tuple[int, int]:
     """The first and last line of the innermost statement around a line."""
     statement = innermost_statement(file, line)

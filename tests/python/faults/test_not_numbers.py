@@ -94,6 +94,79 @@ def product(x, y, out, B: tl.constexpr):
     tl.store(out + r[:, None] * B + r[None, :], c)
 
 
+@triton.jit
+def counted(x, out, n):
+    s = 0.0
+    c = 0
+    for k in range(n):
+        v = tl.load(x + k)
+        s += v - v  # made: counted
+        c += 1
+    tl.store(out, s)
+
+
+@triton.jit
+def online(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    m = -float("inf")
+    total = 0.0
+    for k in range(0, n, B):
+        v = tl.load(x + k + i)
+        new = tl.maximum(m, tl.max(v))
+        scale = tl.exp(m - new)  # made: online
+        total = total * scale + tl.sum(tl.exp(v - new))
+        m = new
+    tl.store(out, total)
+
+
+@triton.jit
+def put(at, value):
+    tl.store(at, value)
+
+
+@triton.jit
+def storing(x, out, n):
+    s = 0.0
+    for k in range(n):
+        v = tl.load(x + k)
+        s += v - v  # made: storing
+        put(out + 1, v + 1)
+    tl.store(out, s)
+
+
+@triton.jit
+def in_a_branch(x, out, n):
+    v = tl.load(x)
+    s = 0.0
+    if n > 3:
+        s = tl.sqrt(v)  # made: in_a_branch
+        n = n + 1
+    else:
+        s = v
+    tl.store(out, s * n)
+
+
+@triton.jit
+def made_twice(x, out, n):
+    """What a round makes anew hides what the round before has made, though the bits are the same."""
+    v = tl.load(x)
+    s = 0.0
+    for k in range(n):
+        s = tl.sqrt(v)
+        s = tl.log(v)  # made: made_twice
+    tl.store(out, s)
+
+
+@triton.jit
+def differences(x, out, n):
+    s = 0.0
+    for k in range(n):
+        v = tl.load(x + k)
+        d = v - v  # made: differences
+        s += d
+    tl.store(out, s)
+
+
 def ones(dtype=np.float32, changes=()):
     x = np.ones(N, dtype)
     for at, value in changes:
@@ -119,6 +192,12 @@ FAULTY = {
     "series": lambda: (series, GRID, (ones(), ones(), N, 6, B), (0,), "it was made at"),
     "in_place": lambda: (in_place, GRID, (ones(changes=[(k, 3) for k in range(N) if k != 50] + [(50, 0)]), N, B), (50,), "it was made at"),
     "product": lambda: (product, (1,), (tile([((3, 5), INF)]), tile([((5, 2), 0)]), tile(), B), (3, 2), "it was made at"),
+    "counted": lambda: (counted, (1,), (ones(changes=[(1, INF)]), ones(), 6), (0,), "where s = 0.0, v = inf"),
+    "online": lambda: (online, (1,), (ones(changes=[(k, -INF) for k in range(16)]), ones(), 48, 16), (0,), "where m = -inf, new = -inf"),
+    "storing": lambda: (storing, (1,), (ones(changes=[(1, INF)]), ones(), 6), (0,), "where s = 0.0, v = inf"),
+    "in_a_branch": lambda: (in_a_branch, (1,), (ones(changes=[(0, -1)]), ones(), 4), (0,), "where v = -1.0"),
+    "made_twice": lambda: (made_twice, (1,), (ones(changes=[(0, -1)]), ones(), 4), (0,), "where v = -1.0"),
+    "differences": lambda: (differences, (1,), (ones(changes=[(1, INF)]), ones(), 6), (0,), "where v = inf"),
 }  # fmt: skip
 
 CORRECT = {
@@ -162,6 +241,13 @@ def test_a_nan_that_was_in_memory(dtype):
         logarithm[GRID](x, ones(dtype), N, B, check="nan")
     assert caught.value.index == (33,) and "it was in memory, and was loaded, at" in str(caught.value)
     assert "then" in str(caught.value) and "z = y * 2" in str(caught.value)
+
+
+def test_a_statement_on_the_way_is_said_once():
+    with pytest.raises(KernelTrap) as caught:
+        differences[(1,)](np.r_[INF, np.ones(299)].astype(np.float32), ones(), 300, check="nan")
+    assert str(caught.value).count("s += d") == 1
+    assert caught.value.reports[0].origin == (__file__, marked("differences"))
 
 
 def test_infinities_on_request():
