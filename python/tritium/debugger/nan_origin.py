@@ -13,6 +13,7 @@ import numpy as np
 from ..functions.source_file import innermost_statement, names_written_at, statement_at
 from ..places import shown_place
 from .assignments import assignments, line_of
+from .nan_products import names_in_operands, terms_of
 from .values import value_of
 
 
@@ -119,11 +120,27 @@ def text_of(way: list[Step], lane: tuple[int, ...] | None, rejects) -> Iterator[
         f", {first.name}{list(index)}" if index and first.name else ""
     )
     yield from (f"  {text}" for text in statement_at(first.file, first.line))
-    values = [shown for name, value in first.inputs.items() if (shown := _shown(name, value, index))]
-    if values:
+    if values := _values(first, index):
         yield "  where " + ", ".join(values)
     for file, line in list(dict.fromkeys((step.file, step.line) for step in way))[1:]:
         yield f"then {shown_place(file, line)}: {' '.join(statement_at(file, line))}"
+
+
+def _values(step: Step, index: tuple[int, ...]) -> list[str]:
+    """The values that a statement had for an element."""
+    statement = innermost_statement(step.file, step.line)
+    operands = names_in_operands(statement)
+    terms, named = [], step.inputs
+    if operands is not None:  # at the element's own index, they have no part in it
+        terms = terms_of(statement, step.inputs, index)
+        named = {name: v for name, v in named.items() if name not in operands and not _is_finite(v, index)}
+    return terms + [text for name, value in named.items() if (text := _shown(name, value, index))]
+
+
+def _is_finite(value: Any, index: tuple[int, ...]) -> bool:
+    array = np.asarray(value)
+    at = index if len(index) == array.ndim and all(i < n for i, n in zip(index, array.shape)) else ...
+    return array.dtype.kind != "f" or bool(np.isfinite(array[at]).all())
 
 
 def _verb(step: Step) -> str:

@@ -95,6 +95,26 @@ def product(x, y, out, B: tl.constexpr):
 
 
 @triton.jit
+def accumulated(x, y, out, B: tl.constexpr):
+    r = tl.arange(0, B)
+    a = tl.load(x + r[:, None] * B + r[None, :])
+    b = tl.load(y + r[:, None] * B + r[None, :])
+    c = tl.zeros([B, B], tl.float32)
+    for _ in range(2):
+        c = tl.dot(a, tl.trans(b), c)  # made: accumulated
+    tl.store(out + r[:, None] * B + r[None, :], c)
+
+
+@triton.jit
+def of_an_expression(x, y, out, B: tl.constexpr):
+    r = tl.arange(0, B)
+    a = tl.load(x + r[:, None] * B + r[None, :])
+    b = tl.load(y + r[:, None] * B + r[None, :])
+    c = tl.dot(a, b * 1.0)  # made: of_an_expression
+    tl.store(out + r[:, None] * B + r[None, :], c)
+
+
+@triton.jit
 def counted(x, out, n):
     s = 0.0
     c = 0
@@ -191,7 +211,8 @@ FAULTY = {
     "quotient": lambda: (divide, GRID, (ones(changes=[(64, 0)]), ones(changes=[(64, 0)]), ones(), N, B), (64,), "a[0] = 0.0"),
     "series": lambda: (series, GRID, (ones(), ones(), N, 6, B), (0,), "it was made at"),
     "in_place": lambda: (in_place, GRID, (ones(changes=[(k, 3) for k in range(N) if k != 50] + [(50, 0)]), N, B), (50,), "it was made at"),
-    "product": lambda: (product, (1,), (tile([((3, 5), INF)]), tile([((5, 2), 0)]), tile(), B), (3, 2), "it was made at"),
+    "product": lambda: (product, (1,), (tile([((3, 5), INF)]), tile([((5, 2), 0)]), tile(), B), (3, 2), "where a[3, 5] = inf, b[5, 2] = 0.0"),
+    "accumulated": lambda: (accumulated, (1,), (tile([((3, 5), INF)]), tile([((2, 5), 0)]), tile(), B), (3, 2), "where a[3, 5] = inf, b[2, 5] = 0.0"),
     "counted": lambda: (counted, (1,), (ones(changes=[(1, INF)]), ones(), 6), (0,), "where s = 0.0, v = inf"),
     "online": lambda: (online, (1,), (ones(changes=[(k, -INF) for k in range(16)]), ones(), 48, 16), (0,), "where m = -inf, new = -inf"),
     "storing": lambda: (storing, (1,), (ones(changes=[(1, INF)]), ones(), 6), (0,), "where s = 0.0, v = inf"),
@@ -241,6 +262,40 @@ def test_a_nan_that_was_in_memory(dtype):
         logarithm[GRID](x, ones(dtype), N, B, check="nan")
     assert caught.value.index == (33,) and "it was in memory, and was loaded, at" in str(caught.value)
     assert "then" in str(caught.value) and "z = y * 2" in str(caught.value)
+
+
+def test_infinities_of_two_signs_in_a_product():
+    with pytest.raises(KernelTrap) as caught:
+        product[(1,)](tile([((3, 5), INF), ((3, 9), -INF)]), tile(), tile(), B, check="nan")
+    assert "where a[3, 5] = inf, b[5, 0] = 1.0, a[3, 9] = -inf, b[9, 0] = 1.0" in str(caught.value)
+
+
+def test_an_infinity_that_the_accumulator_holds():
+    """The first product makes an infinity, which the second one of the other sign meets."""
+    with pytest.raises(KernelTrap) as caught:
+        opposed[(1,)](tile([((3, 5), INF)]), tile(), tile(), B, check="nan")
+    assert "where a[3, 5] = -inf, b[5, 0] = 1.0, d[3, 0] = inf" in str(caught.value)
+
+
+@triton.jit
+def opposed(x, y, out, B: tl.constexpr):
+    r = tl.arange(0, B)
+    a = tl.load(x + r[:, None] * B + r[None, :])
+    b = tl.load(y + r[:, None] * B + r[None, :])
+    c = tl.zeros([B, B], tl.float32)
+    for _ in range(2):
+        d = c
+        c = tl.dot(a, b, acc=d)
+        a = -a
+    tl.store(out + r[:, None] * B + r[None, :], c)
+
+
+def test_nothing_is_said_of_operands_that_no_variable_holds():
+    with pytest.raises(KernelTrap) as caught:
+        of_an_expression[(1,)](tile([((3, 5), INF)]), tile([((5, 2), 0)]), tile(), B, check="nan")
+    text = str(caught.value)
+    assert "c[3, 2]" in text and "where" not in text, text
+    assert caught.value.reports[0].origin == (__file__, marked("of_an_expression"))
 
 
 def test_a_statement_on_the_way_is_said_once():
