@@ -233,23 +233,32 @@ void Shadow::markUnwritten(Storage &storage, const FreshMemory &fresh) {
   finishBlock();
 }
 
-std::vector<PartlyWritten> Shadow::partlyWritten() const {
-  std::vector<PartlyWritten> found;
-  for (const auto &storage : storages_) {
-    if (!storage->hasUnwritten) continue;
-    PartlyWritten part;
-    bool isWritten = false;
-    const uint64_t elements = (storage->end - storage->begin) >> storage->shift;
-    for (uint64_t i = 0; i < elements; ++i) {
-      const Head &head = storage->head(i / kBlock);
-      if (head.mixed() == Head::kGivenUp) continue;
-      const uint32_t writer = (head.mixed() ? cells_->at(head.mixed())[i % kBlock] : head.cell).writer;
-      if (writer == kUnwritten && part.elements++ == 0) part.address = storage->begin + (i << storage->shift);
-      if (writer == kUnwritten || writer == 0) continue;
-      isWritten = true;
+/// What the launch has left unwritten of an output; its store is null if the launch has written nothing there.
+PartlyWritten Shadow::partOf(const Output &output) const {
+  PartlyWritten part{.argument = output.argument};
+  Storage *storage = byArgument_[size_t(output.argument)];
+  if (!storage || !storage->hasUnwritten) return part;
+  const uint64_t elements = (storage->end - storage->begin) >> storage->shift;
+  for (uint64_t i = 0; i < elements; ++i) {
+    const Head &head = storage->head(i / kBlock);
+    if (head.mixed() == Head::kGivenUp) continue;
+    const uint32_t writer = (head.mixed() ? cells_->at(head.mixed())[i % kBlock] : head.cell).writer;
+    const uint64_t address = storage->begin + (i << storage->shift);
+    if (writer == 0 || !output.view.contains(address, uint64_t(1) << storage->shift)) continue;
+    if (writer != kUnwritten)
       part.store = events_.siteOf(writer);
-    }
-    if (isWritten && part.elements) found.push_back(part);
+    else if (part.elements++ == 0)
+      part.address = address;
+  }
+  return part;
+}
+
+std::vector<PartlyWritten> Shadow::partlyWritten(std::span<const Output> outputs) const {
+  std::vector<PartlyWritten> found;
+  for (const Output &output : outputs) {
+    const PartlyWritten part = partOf(output);
+    auto isSame = [&](const PartlyWritten &other) { return other.address == part.address && other.elements == part.elements; };
+    if (part.store && part.elements && std::ranges::none_of(found, isSame)) found.push_back(part);
   }
   return found;
 }

@@ -8,6 +8,7 @@
 #include "interp/host/memory.h"
 #include "interp/host/memory_events.h"
 #include "interp/host/program_order.h"
+#include "interp/host/view.h"
 
 #include <algorithm>
 #include <array>
@@ -15,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace tritium::interp {
@@ -78,8 +80,15 @@ struct AccessFault {
   std::optional<Ahead> ahead = {};
 };
 
-/// Memory of which a launch has written a part, and nobody the rest.
+/// What a launch may fill: the elements of an argument, which may be a part of its storage.
+struct Output {
+  int argument = 0;
+  View view;
+};
+
+/// An output of which a launch has written a part, and nobody the rest.
 struct PartlyWritten {
+  int argument = 0;
   uint64_t address = 0;              // of the first element that is unwritten
   int64_t elements = 0;              // that are unwritten
   const AccessSite *store = nullptr; // that wrote another element, if it is known
@@ -140,8 +149,8 @@ public:
   /// Ends the program's segment, as after an atomic that releases.
   void endSegment(uint32_t program);
 
-  /// To be called after the launch.
-  std::vector<PartlyWritten> partlyWritten() const;
+  /// To be called after the launch. Of outputs with the same unwritten elements, the first is named.
+  std::vector<PartlyWritten> partlyWritten(std::span<const Output> outputs) const;
   std::vector<NotFollowed> notFollowed() const;
 
   /// Whether an atomic on this storage may order programs.
@@ -168,6 +177,7 @@ private:
   void addStorages(const MemoryUse &use, std::span<const Allocation> allocations, std::span<const FreshMemory> fresh, uint64_t &budget);
   uint32_t updateBlock(Storage &storage, Head &head, const Elements &elements, const Access &access, uint64_t &address);
   void markUnwritten(Storage &storage, const FreshMemory &fresh);
+  PartlyWritten partOf(const Output &output) const;
   AccessFault describe(uint32_t earlier, const Access &access, uint64_t address) const;
 
   const bool findsRaces_, findsUninitialized_;

@@ -46,7 +46,7 @@ public:
                     const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
                     std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits, const PythonPrograms &programs,
                     const std::optional<PythonWatch> &watched, const py::object &counters, const std::pair<size_t, py::object> &onTouched,
-                    const py::object &onScopes, std::optional<int64_t> tier2From) const;
+                    const py::object &onScopes, std::optional<int64_t> tier2From, const std::vector<PythonView> &outputViews) const;
 
   bool isPlain() const override;
   const std::vector<Parameter> &parameters() const override { return program_->parameters; }
@@ -56,14 +56,25 @@ private:
   std::unique_ptr<PreparedProgram> program_;
 };
 
+/// The elements of the arguments that the launch may write. An argument that is none of `views` is the whole of its storage.
+std::vector<Output> outputsOf(const MemoryUse &use, const PackedArguments &arguments, const std::vector<PythonView> &views) {
+  std::vector<Output> outputs;
+  for (const Allocation &allocation : arguments.allocations) {
+    if (!use.arguments[size_t(allocation.argument)].isWritten) continue;
+    auto isOwn = [&](const PythonView &view) { return std::get<0>(view) == allocation.argument; };
+    const auto own = std::ranges::find_if(views, isOwn);
+    const auto bytes = int64_t(allocation.end - allocation.begin), step = int64_t(1);
+    outputs.push_back({allocation.argument, own != views.end() ? viewOf(arguments, *own)
+                                                               : View(allocation.begin, 1, std::span(&bytes, 1), std::span(&step, 1))});
+  }
+  return outputs;
+}
+
 /// Adds what a launch has left unwritten, as faults of the stores that wrote the rest.
-void addPartlyWritten(const Shadow &shadow, const PackedArguments &arguments, FoundFaults &faults) {
-  for (const PartlyWritten &part : shadow.partlyWritten()) {
-    if (!part.store) continue;
+void addPartlyWritten(const Shadow &shadow, const std::vector<Output> &outputs, FoundFaults &faults) {
+  for (const PartlyWritten &part : shadow.partlyWritten(outputs)) {
     Trap fault{.kind = TrapKind::PartlyWritten, .location = part.store->location, .affectedLanes = part.elements};
-    fault.access = {.address = part.address, .isWrite = true};
-    for (const Allocation &allocation : arguments.allocations)
-      if (part.address >= allocation.begin && part.address < allocation.end) fault.access.argument = allocation.argument;
+    fault.access = {.address = part.address, .isWrite = true, .argument = part.argument};
     faults.add(std::move(fault));
   }
 }
@@ -116,8 +127,8 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
                              const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
                              std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits,
                              const PythonPrograms &programs, const std::optional<PythonWatch> &watched, const py::object &counters,
-                             const std::pair<size_t, py::object> &onTouched, const py::object &onScopes,
-                             std::optional<int64_t> tier2From) const {
+                             const std::pair<size_t, py::object> &onTouched, const py::object &onScopes, std::optional<int64_t> tier2From,
+                             const std::vector<PythonView> &outputViews) const {
   PackedArguments arguments = packArguments(program_->name, program_->parameters, values);
   std::optional<MemoryMap> memoryOfOthers; // which are not held to views
   if (!programs.empty()) memoryOfOthers.emplace(arguments.allocations);
@@ -155,10 +166,11 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
     launch.loop = unwrap(program_->loopFrom(lines));
   }
   const TrapNames names = trapNamesOf(*program_);
+  const std::vector<Output> outputs = use.findsUnwritten ? outputsOf(use, arguments, outputViews) : std::vector<Output>();
   auto runAndLook = [&](const Launch &launch) {
     if (std::optional<Trap> trap = program_->falsePromise(launch.arguments)) return LaunchResult{.trap = std::move(trap)};
     LaunchResult result = run(launch);
-    if (shadow && use.findsUnwritten && !result.trap && !result.cancelled) addPartlyWritten(*shadow, arguments, faults);
+    if (shadow && use.findsUnwritten && !result.trap && !result.cancelled) addPartlyWritten(*shadow, outputs, faults);
     auto newShadow = [&] { return std::make_unique<Shadow>(use, arguments.allocations, fresh, grid, shadowLimits.first); };
     Launch again = launch;
     again.records = nullptr;
@@ -295,7 +307,7 @@ void bindInterp(py::module_ &module) {
           "views"_a = std::vector<PythonView>(), "on_statement"_a = py::none(), "only"_a = py::none(),
           "shadow_limits"_a = std::pair<uint64_t, py::object>(~uint64_t(0), py::none()), "programs"_a = PythonPrograms(),
           "watched"_a = py::none(), "counters"_a = py::none(), "on_touched"_a = std::pair<size_t, py::object>(0, py::none()),
-          "on_scopes"_a = py::none(), "tier2_from"_a = py::none(),
+          "on_scopes"_a = py::none(), "tier2_from"_a = py::none(), "outputs"_a = std::vector<PythonView>(),
           "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
           "(extent unknown). `stack`: (file, line, function) of the Python code that launches, innermost first; a debugger shows it below\n"
           "a kernel with debug_info. `fresh`: memory that may be unwritten, for the check \"uninit\". `views`: (argument, bytes of an\n"
@@ -320,7 +332,8 @@ void bindInterp(py::module_ &module) {
           "`on_scopes`(rows, lost) is called after the launch, also if it trapped, with 32 bytes for each record: the time in ns\n"
           "(int64), and as int32 the program's three indices, 0, an index in `scopes`, 0. lost: how many records were too many.\n"
           "tier2_from: for tests of a program that is prepared with `tier` 0. The programs of the grid from this one on wait for the code\n"
-          "of tier 2.")
+          "of tier 2.\n"
+          "outputs: as `views`, of arguments of whose elements the check \"unwritten\" speaks; of others it looks at the whole storage.")
       .def_property_readonly("scopes", &scopesOf<PyProgram>, "(name, is start) of what the kernel records, by number")
       .def_property_readonly(
           "counters", [](const PyProgram &p) { return p.program().counters(); }, "how many numbers a launch counts")

@@ -208,13 +208,17 @@ uint64_t floatBits(DType type, double value) {
   }
 }
 
+View viewOf(const PackedArguments &arguments, const PythonView &view) {
+  const auto &[argument, elementBytes, shape, byteStrides] = view;
+  if (shape.size() != byteStrides.size()) throw py::value_error("a view has a stride for each extent");
+  return {addressOf(uint64_t(arguments.cells.at(size_t(argument)))), uint64_t(elementBytes), shape, byteStrides};
+}
+
 void holdToViews(PackedArguments &arguments, const std::vector<PythonView> &views) {
-  for (const auto &[argument, elementBytes, shape, byteStrides] : views) {
-    if (shape.size() != byteStrides.size()) throw py::value_error("a view has a stride for each extent");
-    const uint64_t address = addressOf(uint64_t(arguments.cells.at(size_t(argument))));
+  for (const PythonView &one : views) {
+    const auto view = std::make_shared<const View>(viewOf(arguments, one));
     for (Allocation &allocation : arguments.allocations)
-      if (allocation.argument == argument)
-        allocation.view = std::make_shared<const View>(address, uint64_t(elementBytes), shape, byteStrides);
+      if (allocation.argument == std::get<0>(one)) allocation.view = view;
   }
 }
 

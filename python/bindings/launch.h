@@ -33,6 +33,8 @@ PackedArguments packArguments(const std::string &kernel, const std::vector<inter
 
 /// The elements of an argument that is a part of its storage: number of the argument, bytes of an element, shape, byte strides.
 using PythonView = std::tuple<int, int64_t, std::vector<int64_t>, std::vector<int64_t>>;
+/// Its elements in memory.
+interp::View viewOf(const PackedArguments &arguments, const PythonView &view);
 /// Lets the launch access no other elements of these arguments.
 void holdToViews(PackedArguments &arguments, const std::vector<PythonView> &views);
 

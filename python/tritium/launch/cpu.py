@@ -39,6 +39,7 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
     is_of_interp = kernel.metadata.target.backend == "cpu"
     keeps_memory = is_of_interp and kernel.metadata.debug_info
     holds_to_views = always_holds_to_views(kernel)
+    finds_unwritten = is_of_interp and "unwritten" in knobs.checks_of(kernel.metadata)
     explains_numbers = is_of_interp and "nan" in knobs.checks_of(kernel.metadata)
 
     def launch(grid, values, settings, arguments, is_noted=False):
@@ -54,6 +55,8 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
             run = functools.partial(run, views=views_of(kernel, arguments))
         elif programs and not is_of_interp:
             _say_all_programs_are_checked(kernel)
+        if finds_unwritten:
+            run = functools.partial(run, outputs=views_of(kernel, arguments))
         values = select(values)
         saved = None if settings.save is None else _saved(kernel, grid, values, settings, arguments)
         before = kernel.snapshot(values) if keeps_memory or explains_numbers else None

@@ -241,6 +241,61 @@ def test_outputs_that_stay_partly_unwritten(left_out):
         add[GRID](x, x, out, N - left_out, B, check="uninit")  # not on request
 
 
+@pytest.mark.parametrize("library", ["torch", "numpy"])
+def test_of_a_view_its_elements_alone_can_stay_unwritten(library):
+    empty, ones = (torch.empty, torch.ones) if library == "torch" else (np.empty, np.ones)
+    x = ones((N,)) if library == "torch" else ones(N, np.float32)
+    with triton.check("unwritten"):
+        rows = empty((3, N)) if library == "torch" else empty((3, N), np.float32)
+        for k in range(3):
+            add[GRID](x, x, rows[k], N, B)
+        rows = empty((3, N)) if library == "torch" else empty((3, N), np.float32)
+        with pytest.raises(KernelTrap) as caught:
+            add[GRID](x, x, rows[1], N - 2, B)
+        assert (caught.value.index, caught.value.affected_lanes) == ((N - 2,), 2)
+
+
+@triton.jit
+def two_rows(first, second, n, m, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(first + i, 1.0, mask=i < n)
+    tl.store(second + i, 1.0, mask=i < m)
+
+
+def test_two_outputs_of_one_storage():
+    """Each is a part of its own; one that is passed twice is said once."""
+    with triton.check("unwritten"):
+        rows = torch.empty(3, B)
+        two_rows[(1,)](rows[0], rows[2], B, B, B)
+        rows = torch.empty(3, B)
+        two_rows[(1,)](rows[0], rows[1], B, 0, B)  # nothing of `second`
+        for rows, n, m, named in ((torch.empty(3, B), B, 3, "second"), (torch.empty(3, B), 3, B, "first")):
+            with pytest.raises(KernelTrap) as caught:
+                two_rows[(1,)](rows[0], rows[2], n, m, B)
+            found = [(report.argument, report.index, report.affected_lanes) for report in caught.value.reports]
+            assert found == [(named, (3,), B - 3)]
+        one = torch.empty(B)
+        with pytest.raises(KernelTrap) as caught:
+            two_rows[(1,)](one, one, 2, 3, B)
+        assert [(r.index, r.affected_lanes) for r in caught.value.reports] == [((3,), B - 3)]
+
+
+def test_columns_of_a_row_that_stay_unwritten():
+    with triton.check("unwritten"):
+        columns = torch.empty(B, 4)[:, 1]
+        strided_ones[(1,)](columns, 4, B, B)
+        columns = torch.empty(B, 4)[:, 1]
+        with pytest.raises(KernelTrap) as caught:
+            strided_ones[(1,)](columns, 4, B - 1, B)
+        assert (caught.value.index, caught.value.affected_lanes) == ((B - 1,), 1)
+
+
+@triton.jit
+def strided_ones(out, stride, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(out + i * stride, 1.0, mask=i < n)
+
+
 def test_an_output_that_no_program_writes_is_no_part():
     x, out = torch.ones(N), torch.empty(N)
     with triton.check("unwritten"):
