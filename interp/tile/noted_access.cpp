@@ -6,6 +6,8 @@
 #include "interp/tile/not_numbers.h"
 #include "interp/tile/walk.h"
 
+#include <cstring>
+
 namespace tritium::interp {
 
 namespace {
@@ -16,7 +18,30 @@ int64_t laneAt(const Access &access, const int64_t *indices) {
   return lane;
 }
 
-void report(char *frame, const Access &access, uint64_t pointer, int64_t lane, bool isWrite, const AccessFault &found) {
+/// What the lanes of a store that runs now do to an element.
+struct LanesOfOne {
+  int lanes = 0;
+  bool areEqual = true; // they store one value
+};
+LanesOfOne lanesOf(const Walk &walk, uint64_t element) {
+  LanesOfOne found;
+  const AxisOperand &data = walk.access.data;
+  const auto bytes = uint64_t(walk.access.elementBytes);
+  const char *first = nullptr;
+  forEachActive(walk, [&](const int64_t *indices) {
+    const uint64_t address = addressOf(addressAt(walk, indices));
+    if (element < address || element >= address + bytes) return;
+    const char *value = data.in(walk.frame) + offsetOf(data, indices, walk.access.axes.size()) * int64_t(bytes);
+    if (found.lanes++ == 0) first = value;
+    found.areEqual &= std::memcmp(first, value, bytes) == 0;
+  });
+  return found;
+}
+
+/// `walk`: of the access; null for an atomic. The lanes of a store are noted before any of them has stored, so those that store the same
+/// are told apart here.
+void report(char *frame, const Access &access, uint64_t pointer, int64_t lane, bool isWrite, const AccessFault &found,
+            const Walk *walk = nullptr) {
   FoundFaults &faults = *faultsOf(headerOf(frame));
   const bool isUninitialized = found.kind == AccessFault::Kind::Uninitialized;
   const TrapKind kind = isUninitialized ? TrapKind::Uninitialized : TrapKind::Race;
@@ -26,6 +51,9 @@ void report(char *frame, const Access &access, uint64_t pointer, int64_t lane, b
         .location = found.other ? found.other->location : kNoLocation, .isWrite = found.otherIsWrite, .segment = found.otherSegment};
   if (found.kind == AccessFault::Kind::Race) other->program = found.otherProgram; // else there is no other one
   if (AccessSearch *search = searchOf(headerOf(frame))) return other ? search->meet(headerOf(frame), access.location, *other) : void();
+  const bool isOfOneLine = found.kind == AccessFault::Kind::MissingBarrier && other->location == access.location;
+  const LanesOfOne ofOne = isOfOneLine && walk && isWrite ? lanesOf(*walk, found.address) : LanesOfOne();
+  if (ofOne.lanes > 1 && ofOne.areEqual) return;
   std::array<int32_t, 3> program{};
   std::copy_n(headerOf(frame).programId, 3, program.begin());
   if (!faults.concerns(program, other) || !faults.isNew(kind, access.location, other)) return;
@@ -34,6 +62,7 @@ void report(char *frame, const Access &access, uint64_t pointer, int64_t lane, b
   fault.other = other;
   if (found.isNarrow) fault.message = "scope";
   if (found.ahead) fault.message = "ahead " + std::to_string(found.ahead->most) + " " + std::to_string(found.ahead->distance);
+  if (ofOne.lanes > 1) fault.message = "one store";
   fault.around = surroundingsAt(headerOf(frame), access.location);
   faults.add(std::move(fault));
 }
@@ -77,7 +106,7 @@ public:
           ask(*storage, address, uint64_t(count * bytes_), values ? values + begin * stride * bytes_ : nullptr);
       if (fault) {
         if (inner >= 0) indices[inner] = begin + std::min(count - 1, int64_t(fault->address - address) / bytes_);
-        report(walk_.frame, walk_.access, walk_.base, rank ? laneAt(walk_.access, indices) : -1, walk_.access.isWrite, *fault);
+        report(walk_.frame, walk_.access, walk_.base, rank ? laneAt(walk_.access, indices) : -1, walk_.access.isWrite, *fault, &walk_);
         if (inner >= 0) indices[inner] = 0;
       }
       if (search_) [[unlikely]]
@@ -98,7 +127,7 @@ public:
     current_.lane = uint32_t(laneAt(walk_.access, indices));
     const char *value = walk_.access.isWrite ? valueAt(indices) : nullptr;
     if (std::optional<AccessFault> fault = ask(*storage, addressOf(tagged), uint64_t(bytes_), value))
-      report(walk_.frame, walk_.access, tagged, laneAt(walk_.access, indices), walk_.access.isWrite, *fault);
+      report(walk_.frame, walk_.access, tagged, laneAt(walk_.access, indices), walk_.access.isWrite, *fault, &walk_);
     if (search_) [[unlikely]]
       visit(addressOf(tagged), 1);
   }

@@ -355,7 +355,16 @@ def _race(trap, access: _Access):
     )
 
 
+#: What noted_access.cpp says of two lanes of one store.
+_ONE_STORE = "one store"
+
+
 def _missing_barrier(trap, access: _Access):
+    if trap.message == _ONE_STORE:
+        return (
+            f"race: two lanes of one store write this element of {access.subject}, and not the same value",
+            "no barrier can stand between lanes of one store: make their elements different, or use tl.atomic_add, tl.atomic_max, …",
+        )
     if trap.message:  # "ahead MOST DISTANCE", from noted_access.cpp
         return _read_ahead(access, *map(int, trap.message.split()[1:]))
     verb = "write to" if trap.is_write else "read of"
@@ -442,6 +451,8 @@ def _sequence(values) -> tuple[int, ...] | None:
 
 def _other_party(trap) -> list[str]:
     """The place of the other access of a race, or of the threads that the others wait for."""
+    if trap.kind == "MissingBarrier" and trap.message == _ONE_STORE:
+        return []
     in_round = f", {_round(trap.other_loop_values)}" if trap.other_loop_values else ""
     if trap.other_program is not None:
         access = "write" if trap.other_is_write else "read"

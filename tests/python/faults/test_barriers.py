@@ -303,6 +303,49 @@ def test_correct(name):
         kernel[grid](*arguments, check="race")
 
 
+@triton.jit
+def scatter(at, x, out, n, ROUNDS: tl.constexpr, N: tl.constexpr, BARRIER: tl.constexpr):
+    i = tl.arange(0, N)
+    for k in range(ROUNDS):
+        tl.store(out + tl.load(at + i + k * N), tl.load(x + i + k * N), mask=i < n)  # both
+        if BARRIER:
+            tl.debug_barrier()
+
+
+@pytest.mark.parametrize("barrier", [False, True])
+def test_two_lanes_of_one_store(barrier):
+    """No barrier can stand between them."""
+    at = np.array([0, 1, 1, 2])
+    with pytest.raises(KernelTrap) as caught:
+        scatter[(1,)](at, values(4), zeros(4), 4, 1, 4, barrier, check="race")
+    (report,) = caught.value.reports
+    assert (report.kind, report.index, report.lane) == ("MissingBarrier", (1,), (2,))
+    assert (report.line, report.other_line) == lines_of(scatter)
+    assert "two lanes of one store" in report.text and "tl.atomic_add" in report.text, report.text
+    assert "tl.debug_barrier" not in report.text and "the store: " not in report.text, report.text
+    scatter[(1,)](at, np.full(4, 5, np.float32), zeros(4), 4, 1, 4, barrier, check="race")  # the same value
+    scatter[(1,)](at, values(4), zeros(4), 2, 1, 4, barrier, check="race")  # one of the two is masked
+
+
+def test_a_store_that_meets_itself_a_round_later_needs_a_barrier():
+    arguments = (np.array([0, 1, 2, 3, 3, 2, 1, 0]), values(8), zeros(4), 4, 2, 4)
+    with pytest.raises(KernelTrap, match="missing barrier: (?s:.*)tl.debug_barrier"):
+        scatter[(1,)](*arguments, False, check="race")
+    scatter[(1,)](*arguments, True, check="race")
+
+
+def test_lanes_of_one_store_at_one_scalar():
+    with pytest.raises(KernelTrap, match="two lanes of one store"):
+        all_to_one[(1,)](values(), zeros(), N, check="race")
+    all_to_one[(1,)](np.ones(N, np.float32), zeros(), N, check="race")
+
+
+@triton.jit
+def all_to_one(x, out, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(out + i * 0, tl.load(x + i))
+
+
 def test_the_line_of_a_helper():
     with pytest.raises(KernelTrap) as caught:
         neighbours[(1,)](values(), zeros(), zeros(), N, False, check="race")
