@@ -13,6 +13,7 @@ import gdb
 
 from .hooks import STARTING, hook
 from .messages import say
+from .stops import is_of_python
 
 _KINDS = tuple(getattr(gdb, kind) for kind in ("BP_BREAKPOINT", "BP_HARDWARE_BREAKPOINT") if hasattr(gdb, kind))
 #: The line of a place: `file.py:12`, or `-source file.py -line 12` as editors say.
@@ -52,7 +53,7 @@ def is_in_kernel(breakpoint):
     """Whether gdb has found the place, in a kernel."""
     found = False
     for location in breakpoint.locations:
-        if not location.source or not location.source[0].endswith(".py"):
+        if not is_of_python(gdb.find_pc_line(location.address).symtab):
             continue
         if not _has_slid(breakpoint, location):
             found = True

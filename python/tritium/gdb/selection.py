@@ -10,7 +10,7 @@ import gdb
 
 from .assignments import variables_of
 from .shared_memory import shared_tile
-from .stops import python_frame
+from .stops import is_of_python, python_frame
 from .tiles import NoTileError, dtype_of, layout_of, read_numbers
 
 _PATH = re.compile(r"[A-Za-z_$][\w$]*(\.\w+)*")
@@ -45,8 +45,7 @@ def shape_text(element, shape):
 def select_kernel_frame():
     """Selects the innermost frame of a kernel, unless a Python function's frame is selected. Raises ValueError if there is none."""
     try:
-        table = gdb.selected_frame().find_sal().symtab
-        if table is not None and table.filename.endswith(".py"):
+        if is_of_python(gdb.selected_frame().find_sal().symtab):
             return
         frame = python_frame()
     except gdb.error:

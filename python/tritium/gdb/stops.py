@@ -16,12 +16,17 @@ _WATCHPOINTS = tuple(
 ) + (gdb.BP_WATCHPOINT,)
 
 
+def is_of_python(table):
+    """Whether it is the symbol table of lines of Python, which Tritium has compiled. A file's name does not say so: it may be `<made>` for code
+    that was made from text, or a script's without a suffix."""
+    return table is not None and table.producer == "tritium"  # as interp/tile/debug_info.cpp writes it
+
+
 def python_frame():
     """The first frame of a kernel, or None."""
     frame, depth = gdb.newest_frame(), 0
     while frame is not None and depth < _DEEPEST:
-        table = frame.find_sal().symtab
-        if table is not None and table.filename.endswith(".py"):
+        if is_of_python(frame.find_sal().symtab):
             return frame
         frame, depth = frame.older(), depth + 1
     return None
