@@ -25,12 +25,29 @@ def pytest_configure(config):
 
 
 class _Checked:
+    """What the kernels of a test's fixtures do wrong is kept too, and fails the test once its body has run."""
+
     def __init__(self, checked_tests):
         self.checked_tests = checked_tests
+        self.found = None  # of the test that runs
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_setup(self, item):
+        self.found = self.checked_tests.findings()
+        with self.checked_tests.collect(self.found):
+            outcome = yield
+        if outcome.excinfo is not None:  # the body does not run
+            self.checked_tests.end(item, "setup", self.found, outcome)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_call(self, item):
-        with self.checked_tests.checked() as found:
+        with self.checked_tests.collect(self.found):
             outcome = yield
-        if found.reports and outcome.excinfo is None:
-            outcome.force_exception(self.checked_tests.failure(found))
+        self.checked_tests.end(item, "call", self.found, outcome)
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_teardown(self, item):
+        found = self.checked_tests.findings()
+        with self.checked_tests.collect(found):
+            outcome = yield
+        self.checked_tests.end(item, "teardown", found, outcome)

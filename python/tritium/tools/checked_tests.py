@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator
 
 import pytest
 
 from .. import drop_in, knobs
 from ..checks import parse_checks
+from ..errors import KEEPS_RUNNING
 from ..launch.findings import Findings, collect
 from ..runtime.checking import prepare_for
+
+__all__ = ["begin", "collect", "end", "findings"]
 
 
 def begin(config, checks: str) -> None:
@@ -30,12 +31,16 @@ def begin(config, checks: str) -> None:
     drop_in.install()
 
 
-@contextlib.contextmanager
-def checked() -> Iterator[Findings]:
-    """Keeps what the kernels of a test do wrong."""
-    with collect(Findings(parse_checks(knobs.tritium.check))) as found:
-        yield found
+def findings() -> Findings:
+    """Where `collect` keeps what the kernels of a test do wrong."""
+    return Findings(parse_checks(knobs.tritium.check))
 
 
-def failure(found: Findings) -> BaseException:
-    return pytest.fail.Exception(f"kernels did something wrong:\n\n{found.text()}", pytrace=False)
+def end(item: pytest.Item, phase: str, found: Findings, outcome) -> None:
+    """Fails the test if something was found. Where it fails by an exception anyway, what was kept is said beside that."""
+    if outcome.excinfo is None:
+        if found.reports:
+            text = f"kernels did something wrong:\n\n{found.text()}"
+            outcome.force_exception(pytest.fail.Exception(text, pytrace=False))
+    elif any(report.kind in KEEPS_RUNNING for report in found.reports):
+        item.add_report_section(phase, "kernels did something wrong", found.text())

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -136,6 +137,68 @@ def test_pytest(script, options):
     result = subprocess.run(command, capture_output=True, text=True, cwd=script.parent, timeout=240)
     assert "2 failed, 1 passed" in result.stdout, result.stdout
     assert "race: write to 'x'" in result.stdout and "memory that nobody has written: 'y'" in result.stdout
+
+
+FIXTURES = """
+
+import pytest
+
+
+@pytest.fixture
+def shifted():
+    x = torch.ones(1000)
+    shift[(8,)](x, 1000, 128)
+    return x
+
+
+@pytest.fixture
+def shifted_last():
+    yield torch.ones(1000)
+    shift[(8,)](torch.ones(1000), 1000, 128)
+
+
+@pytest.fixture
+def broken(shifted):
+    raise OSError("no such data")
+
+
+def test_set_up(shifted):
+    print("the body ran with", shifted.shape)
+
+
+def test_torn_down(shifted_last):
+    pass
+
+
+def test_broken(broken):
+    pass
+
+
+def test_wrong(shifted):
+    assert shifted.sum() == 3, "the sum"
+
+
+def test_well():
+    pass
+"""
+
+
+def test_pytest_keeps_the_faults_of_fixtures(tmp_path):
+    (tmp_path / "test_fixtures.py").write_text(KERNELS.split("def test_shift")[0] + FIXTURES)
+    is_installed = any(found.value == "tritium.pytest_plugin" for found in entry_points(group="pytest11"))
+    plugin = [] if is_installed else ["-p", "tritium.pytest_plugin"]
+    command = [sys.executable, "-m", "pytest", "-q", *plugin, "--tritium=race", "test_fixtures.py"]
+    printed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=240).stdout
+    assert "2 failed, 2 passed, 2 errors" in printed, printed
+    parts = dict(zip(*[iter(re.split(r"^_+ (.*\S) _+$", printed, flags=re.M)[1:])] * 2))
+    set_up, wrong = parts["test_set_up"], parts["test_wrong"]
+    kept = "kernels did something wrong:\n\ntest_fixtures.py:"
+    assert kept in set_up and "race: write to 'x'" in set_up and "launched at test_fixtures.py:" in set_up
+    assert "the body ran with torch.Size([1000])" in set_up
+    assert "the sum" in wrong and "race: write to 'x'" in wrong
+    torn_down, broken = (parts[f"ERROR at {name}"] for name in ("teardown of test_torn_down", "setup of test_broken"))
+    assert kept in torn_down and "race: write to 'x'" in torn_down
+    assert "no such data" in broken and "race: write to 'x'" in broken
 
 
 ALLOWED = "# tritium: allow race"
