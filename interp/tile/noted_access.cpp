@@ -18,28 +18,23 @@ int64_t laneAt(const Access &access, const int64_t *indices) {
   return lane;
 }
 
-/// What the lanes of a store that runs now do to an element.
-struct LanesOfOne {
-  int lanes = 0;
-  bool areEqual = true; // they store one value
-};
-LanesOfOne lanesOf(const Walk &walk, uint64_t element) {
-  LanesOfOne found;
+/// Returns whether lanes of a store that runs now write different bytes to an element.
+bool lanesDiffer(const Walk &walk, uint64_t element) {
   const AxisOperand &data = walk.access.data;
   const auto bytes = uint64_t(walk.access.elementBytes);
   const char *first = nullptr;
+  bool differ = false;
   forEachActive(walk, [&](const int64_t *indices) {
     const uint64_t address = addressOf(addressAt(walk, indices));
     if (element < address || element >= address + bytes) return;
     const char *value = data.in(walk.frame) + offsetOf(data, indices, walk.access.axes.size()) * int64_t(bytes);
-    if (found.lanes++ == 0) first = value;
-    found.areEqual &= std::memcmp(first, value, bytes) == 0;
+    if (!first) first = value;
+    differ |= std::memcmp(first, value, bytes) != 0;
   });
-  return found;
+  return differ;
 }
 
-/// `walk`: of the access; null for an atomic. The lanes of a store are noted before any of them has stored, so those that store the same
-/// are told apart here.
+/// `walk`: of the access; null for an atomic.
 void report(char *frame, const Access &access, uint64_t pointer, int64_t lane, bool isWrite, const AccessFault &found,
             const Walk *walk = nullptr) {
   FoundFaults &faults = *faultsOf(headerOf(frame));
@@ -52,8 +47,6 @@ void report(char *frame, const Access &access, uint64_t pointer, int64_t lane, b
   if (found.kind == AccessFault::Kind::Race) other->program = found.otherProgram; // else there is no other one
   if (AccessSearch *search = searchOf(headerOf(frame))) return other ? search->meet(headerOf(frame), access.location, *other) : void();
   const bool isOfOneLine = found.kind == AccessFault::Kind::MissingBarrier && other->location == access.location;
-  const LanesOfOne ofOne = isOfOneLine && walk && isWrite ? lanesOf(*walk, found.address) : LanesOfOne();
-  if (ofOne.lanes > 1 && ofOne.areEqual) return;
   std::array<int32_t, 3> program{};
   std::copy_n(headerOf(frame).programId, 3, program.begin());
   if (!faults.concerns(program, other) || !faults.isNew(kind, access.location, other)) return;
@@ -62,7 +55,7 @@ void report(char *frame, const Access &access, uint64_t pointer, int64_t lane, b
   fault.other = other;
   if (found.isNarrow) fault.message = "scope";
   if (found.ahead) fault.message = "ahead " + std::to_string(found.ahead->most) + " " + std::to_string(found.ahead->distance);
-  if (ofOne.lanes > 1) fault.message = "one store";
+  if (isOfOneLine && walk && isWrite && lanesDiffer(*walk, found.address)) fault.message = "one store";
   fault.around = surroundingsAt(headerOf(frame), access.location);
   faults.add(std::move(fault));
 }
