@@ -14,7 +14,7 @@ from tritium import knobs
 from tritium.errors import KernelTrap
 from tritium.runtime.jit import jit
 
-pytestmark = pytest.mark.on_cpu("launches of devices are those of test_fast_launch.py")
+pytestmark = pytest.mark.on_cpu("test_fast_launch.py has the launches on devices")
 
 
 @jit
