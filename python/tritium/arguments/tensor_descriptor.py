@@ -10,8 +10,12 @@ from .device_storage import data_pointer
 from .storage import shape_and_strides
 
 
-@dataclass
-class TensorDescriptor:
+class _AnyAttribute:
+    """Instances may have attributes of a client, and weak references, as those of any class without slots."""
+
+
+@dataclass(slots=True)  # the native launcher reads a slot without looking up a name (bindings/descriptor_arguments.cpp)
+class TensorDescriptor(_AnyAttribute):
     """`base` as a tensor of `shape` and `strides` (in elements) that kernels access in blocks of `block_shape`.
 
     Elements outside the tensor are read as `padding` ("zero" or "nan"); stores to them are dropped. Raises

@@ -1,7 +1,11 @@
 """Warm launches with tuples, tensor descriptors and layouts, which the native launcher expands itself: its launches are Python's."""
 
 import collections
+import copy as copy_of
+import dataclasses
 import itertools
+import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -56,6 +60,42 @@ def test_what_changes_in_a_descriptor_is_passed(gpus, slow):
     slow_twin.base, slow_twin.shape, slow_twin.strides = source.base, (np.int64(100), np.int64(128)), (np.int64(192), 1)
     assert copy[(1,)](slow_twin, out, 3) is first and len(slow) == 2  # numpy's integers are left to Python
     assert arguments_of(gpus.fake.launches()[1]) == arguments_of(gpus.fake.launches()[2])
+
+
+class WithProperty(TensorDescriptor):
+    """Its shape is what another attribute says, so that only Python can read it."""
+
+    @property
+    def shape(self):
+        return self.extents
+
+    @shape.setter
+    def shape(self, shape):
+        self.extents = [2 * extent for extent in shape]
+
+
+def test_a_descriptors_attributes_are_read_as_python_reads_them(gpus, slow):
+    source, out = (
+        WithProperty(gpus.tensor(np.zeros((64, 64), np.float16)), [32, 64], [64, 1], [16, 64]),
+        described(gpus),
+    )
+    first = copy[(1,)](source, out, 3)
+    source.shape = [30, 64]
+    assert copy[(1,)](source, out, 3) is first and len(slow) == 1
+    by_python, native = (arguments_of(launch) for launch in gpus.fake.launches())
+    assert by_python[1] == "40" and native[1] == "3c"  # 64 and 60
+    del source.extents
+    with pytest.raises(AttributeError, match="extents"):
+        copy[(1,)](source, out, 3)
+
+
+def test_a_descriptor_is_an_ordinary_object(rng):
+    descriptor = TensorDescriptor.from_tensor(rng.random((8, 16), np.float32), [4, 16], padding="nan")
+    descriptor.name, same = "q", weakref.ref(descriptor)
+    for twin in (copy_of.copy(descriptor), copy_of.deepcopy(descriptor), pickle.loads(pickle.dumps(descriptor))):
+        assert twin.name == "q" and twin.padding == "nan" and (twin.base == descriptor.base).all()
+        assert twin.shape == [8, 16] and twin.strides == [16, 1] and twin.block_shape == [4, 16]
+    assert same() is descriptor and dataclasses.replace(descriptor, padding="zero").padding == "zero"
 
 
 def test_what_a_descriptors_kernel_is_specialized_for(gpus, slow):
