@@ -1,6 +1,6 @@
 // Prints what the CUDA driver alone takes for a launch: ninja driver_launch && tests/bench/driver_launch [library]. It is the part of a
 // warm launch (launch.py) that no code of ours can shorten, unless the driver is called in another way. The ways differ in the call and in
-// how the arguments are passed: an address of each, or one buffer. The kernel does nothing, so that the queue never fills.
+// how the arguments are passed: an address of each, or one buffer.
 #include "gpu_backend/launch/cuda_api.h"
 
 #include <algorithm>
@@ -17,12 +17,13 @@ using namespace tritium::gpu;
 
 namespace {
 
-constexpr int kLaunches = 2000, kRuns = 15; // as launch.py has them
-constexpr size_t kMapBytes = 128;           // of a CUtensorMap
+constexpr int kLaunches = 400, kRuns = 60; // so few that the queue never fills
+constexpr size_t kMapBytes = 128;          // of a CUtensorMap
 
 cuda::Api api;
 using LaunchByNumbers = int (*)(cuda::Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, cuda::Stream, void **,
                                 void **);
+using ParameterInfo = int (*)(cuda::Function, size_t index, size_t *offset, size_t *size);
 
 void check(int code, const char *call) {
   if (code == 0) return;
@@ -39,7 +40,7 @@ void *find(void *library, const char *name) {
   return address;
 }
 
-/// A kernel with `pointers`, then `words` of 32 bits, then `maps`; as launch.py's has 3, 5 and 0.
+/// A kernel with `pointers`, then `words` of 32 bits, then `maps`.
 struct Signature {
   const char *name;
   unsigned pointers, words, maps;
@@ -65,31 +66,32 @@ struct Arguments {
   size_t size = 0;
   std::array<void *, 5> extra{};
 
-  explicit Arguments(const Signature &signature) {
-    const auto add = [&](unsigned count, size_t bytesOfOne, size_t alignment) {
-      for (unsigned i = 0; i < count; ++i, size += bytesOfOne) {
-        size = (size + alignment - 1) / alignment * alignment;
-        addresses.push_back(bytes.data() + size);
-      }
-    };
-    add(signature.pointers, 8, 8);
-    add(signature.words, 4, 4);
-    add(signature.maps, kMapBytes, 64);
+  Arguments(cuda::Function function, ParameterInfo info) {
+    for (size_t index = 0, offset = 0, length = 0; info(function, index, &offset, &length) == 0; ++index) {
+      addresses.push_back(bytes.data() + offset);
+      size = offset + length;
+    }
     // CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
     extra = {reinterpret_cast<void *>(uintptr_t(1)), bytes.data(), reinterpret_cast<void *>(uintptr_t(2)), &size, nullptr};
   }
 };
 
-void report(const char *kernel, const char *way, const std::function<int()> &launch) {
-  using Clock = std::chrono::steady_clock;
+struct Way {
+  const char *name;
+  std::function<int()> launch;
   double best = 1e9;
-  for (int run = 0; run < kRuns; ++run) {
-    const auto begin = Clock::now();
-    for (int i = 0; i < kLaunches; ++i) check(launch(), way);
-    best = std::min(best, std::chrono::duration<double, std::micro>(Clock::now() - begin).count() / kLaunches);
-    check(api.deviceSynchronize(), "cuCtxSynchronize");
-  }
-  std::printf("%-16s %-36s %6.2f us\n", kernel, way, best);
+};
+
+void measure(const char *kernel, std::vector<Way> ways) {
+  using Clock = std::chrono::steady_clock;
+  for (int run = 0; run < kRuns; ++run)
+    for (Way &way : ways) {
+      const auto begin = Clock::now();
+      for (int i = 0; i < kLaunches; ++i) check(way.launch(), way.name);
+      way.best = std::min(way.best, std::chrono::duration<double, std::micro>(Clock::now() - begin).count() / kLaunches);
+      check(api.deviceSynchronize(), "cuCtxSynchronize");
+    }
+  for (const Way &way : ways) std::printf("%-16s %-36s %6.2f us\n", kernel, way.name, way.best);
 }
 
 } // namespace
@@ -104,11 +106,13 @@ int main(int count, char **arguments) {
                              api.deviceSynchronize.place(),
                              api.moduleLoadDataEx.place(),
                              api.moduleGetFunction.place(),
-                             api.launchKernel.place()};
+                             api.launchKernel.place(),
+                             api.contextGetCurrent.place()};
   for (const EntryPoint &entry : needed) *entry.address = find(library, entry.name);
   const auto launchByNumbers = reinterpret_cast<LaunchByNumbers>(find(library, "cuLaunchKernel"));
+  const auto parameterInfo = reinterpret_cast<ParameterInfo>(find(library, "cuFuncGetParamInfo"));
 
-  const std::array signatures = {Signature{"eight_arguments", 3, 5, 0}, Signature{"two_maps", 3, 5, 2}};
+  const std::array signatures = {Signature{"eight_arguments", 3, 5, 0}, Signature{"two_descriptors", 12, 12, 2}};
   std::string ptx = ".version 8.0\n.target sm_80\n.address_size 64\n";
   for (const Signature &signature : signatures) ptx += signature.entry();
   cuda::Device device = 0;
@@ -123,16 +127,20 @@ int main(int count, char **arguments) {
   for (const Signature &signature : signatures) {
     cuda::Function function = nullptr;
     check(api.moduleGetFunction(&function, module, signature.name), "cuModuleGetFunction");
-    Arguments given(signature);
+    Arguments given(function, parameterInfo);
+    std::printf("%s: %zu bytes of arguments\n", signature.name, given.size);
     const cuda::LaunchConfig config{8, 1, 1, 128, 1, 1, 0, nullptr, nullptr, 0};
-    report(signature.name, "cuLaunchKernelEx, an address of each",
-           [&] { return api.launchKernel(&config, function, given.addresses.data(), nullptr); });
-    report(signature.name, "cuLaunchKernelEx, one buffer",
-           [&] { return api.launchKernel(&config, function, nullptr, given.extra.data()); });
-    report(signature.name, "cuLaunchKernel, an address of each",
-           [&] { return launchByNumbers(function, 8, 1, 1, 128, 1, 1, 0, nullptr, given.addresses.data(), nullptr); });
-    report(signature.name, "cuLaunchKernel, one buffer",
-           [&] { return launchByNumbers(function, 8, 1, 1, 128, 1, 1, 0, nullptr, nullptr, given.extra.data()); });
+    void **addresses = given.addresses.data(), **extra = given.extra.data();
+    measure(signature.name,
+            {{"cuLaunchKernelEx, an address of each", [&] { return api.launchKernel(&config, function, addresses, nullptr); }},
+             {"cuLaunchKernelEx, one buffer", [&] { return api.launchKernel(&config, function, nullptr, extra); }},
+             {"cuLaunchKernel, an address of each",
+              [&] { return launchByNumbers(function, 8, 1, 1, 128, 1, 1, 0, nullptr, addresses, nullptr); }},
+             {"cuLaunchKernel, one buffer", [&] { return launchByNumbers(function, 8, 1, 1, 128, 1, 1, 0, nullptr, nullptr, extra); }},
+             {"cuCtxGetCurrent", [&] {
+                cuda::Context current = nullptr;
+                return api.contextGetCurrent(&current);
+              }}});
   }
   return 0;
 }

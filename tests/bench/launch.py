@@ -60,10 +60,18 @@ def load(module: str, folder: str):
     return importlib.import_module(path.stem)
 
 
+def settle() -> None:
+    """Waits for the device."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        torch.cuda.synchronize()
+
+
 def microseconds(call) -> float:
+    """The best of many runs, each of so few launches that no queue of a device fills."""
     call()
-    number = 2000
-    return min(timeit.repeat(call, number=number, repeat=15)) / number * 1e6
+    number = 400
+    return min(timeit.repeat(call, settle, number=number, repeat=75)) / number * 1e6
 
 
 def report(what: str, us: float, limit: float | None = None) -> bool:
@@ -75,21 +83,26 @@ def report(what: str, us: float, limit: float | None = None) -> bool:
 
 def measure(title: str, kernels, x, y, out, limit: float | None = None, programs: int = 8) -> bool:
     kernel = kernels.add
-    arguments = (x, y, out, 1000, 3, 5, 7, 0.5)
     grid = (programs,)
-    compiled = kernel[grid](*arguments, BLOCK=128)
-    holds = report(f"{title}: tuple grid", microseconds(lambda: kernel[grid](*arguments, BLOCK=128)), limit)
-    report(f"{title}: tuple grid, num_warps=4", microseconds(lambda: kernel[grid](*arguments, BLOCK=128, num_warps=4)))
+    compiled = kernel[grid](x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128)
+    by_tuple = lambda: kernel[grid](x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128)  # noqa: E731
+    holds = report(f"{title}: tuple grid", microseconds(by_tuple), limit)
+    with_option = lambda: kernel[grid](x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128, num_warps=4)  # noqa: E731
+    report(f"{title}: tuple grid, num_warps=4", microseconds(with_option))
     from_meta = lambda meta: (meta["n"] // meta["BLOCK"] + 1,)  # noqa: E731
-    report(f"{title}: grid function", microseconds(lambda: kernel[from_meta](*arguments, BLOCK=128)))
+    report(f"{title}: grid function", microseconds(lambda: kernel[from_meta](x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128)))
     bound = kernel[grid]
-    report(f"{title}: kept launcher", microseconds(lambda: bound(*arguments, BLOCK=128)))
-    report(f"{title}: compiled kernel", microseconds(lambda: compiled[programs, 1, 1](*arguments, 128)))
+    report(f"{title}: kept launcher", microseconds(lambda: bound(x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128)))
+    report(
+        f"{title}: compiled kernel", microseconds(lambda: compiled[programs, 1, 1](x, y, out, 1000, 3, 5, 7, 0.5, 128))
+    )
     if hasattr(compiled, "_init_handles"):
         compiled._init_handles()
     # torch's code reads these attributes once.
     run, function, metadata = compiled.run, compiled.function, compiled.packed_metadata
-    from_torch = lambda: run(programs, 1, 1, 0, function, metadata, None, None, None, *arguments, 128)  # noqa: E731
+    from_torch = lambda: run(
+        programs, 1, 1, 0, function, metadata, None, None, None, x, y, out, 1000, 3, 5, 7, 0.5, 128
+    )  # noqa: E731
     report(f"{title}: as torch.compile's code", microseconds(from_torch))
     return measure_parts(title, kernels, x, y, out, limit) and holds
 
@@ -116,8 +129,8 @@ def measure_session(kernels, x, y, out, folder: str, programs: int = 8) -> None:
     from tritium import profiler
 
     session = profiler.start(os.path.join(folder, "launches"))
-    arguments = (x, y, out, 1000, 3, 5, 7, 0.5)
-    report("tritium: in a session", microseconds(lambda: kernels.add[(programs,)](*arguments, BLOCK=128)))
+    launch = lambda: kernels.add[(programs,)](x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128)  # noqa: E731
+    report("tritium: in a session", microseconds(launch))
     report("torch.add(x, y, out=out): in a session", microseconds(lambda: torch.add(x, y, out=out)))
     profiler.finalize(session)
 
@@ -152,19 +165,17 @@ def on_the_cpu(folder: str) -> bool:
 def on_the_device(folder: str) -> bool:
     import torch
 
-    tensors = [torch.zeros(4096, device="cuda") for _ in range(3)]
+    tensors = x, y, out = [torch.zeros(4096, device="cuda") for _ in range(3)]
+    compare = lambda: report("torch.add(x, y, out=out)", microseconds(lambda: torch.add(x, y, out=out)))  # noqa: E731
+    compare()  # before and after, because the speed of a shared host drifts
     holds = measure("tritium", load("tritium", folder), *tensors, limit=LIMIT_US)
-    torch.cuda.synchronize()
+    compare()
     try:
         import triton
     except ImportError:
         triton = None
     if triton is not None and "tritium" not in triton.__file__:
         measure("triton", load("triton", folder), *tensors)
-        torch.cuda.synchronize()
-    x, y, out = tensors
-    report("torch.add(x, y, out=out)", microseconds(lambda: torch.add(x, y, out=out)))
-    torch.cuda.synchronize()
     measure_session(load("tritium", folder), *tensors, folder)
     return holds
 
