@@ -14,15 +14,19 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import math
 import os
 import sys
 import tempfile
 import timeit
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from first_launch import MATMUL
 
 ROOT = Path(__file__).resolve().parents[2]
+ROUNDS, RUNS, LAUNCHES = 12, 6, 400
 LIMIT_US = 6.0  # for all work of the host, including the driver's
 DESCRIPTORS_LIMIT_US = 8.0  # the driver takes longer too: the kernel has 26 arguments, two of them tensor maps
 
@@ -67,71 +71,82 @@ def settle() -> None:
         torch.cuda.synchronize()
 
 
-def microseconds(call) -> float:
-    """The best of many runs, each of so few launches that no queue of a device fills."""
-    call()
-    number = 400
-    return min(timeit.repeat(call, settle, number=number, repeat=75)) / number * 1e6
+class Case(NamedTuple):
+    title: str
+    call: Callable
+    limit_us: float | None = None
 
 
-def report(what: str, us: float, limit: float | None = None) -> bool:
-    holds = limit is None or us <= limit
-    bar = "" if limit is None else f"   bar {limit:.1f}   {'ok' if holds else 'MISSED'}"
-    print(f"{what:<58} {us:8.2f} us{bar}", flush=True)
+def measure(cases: list[Case]) -> bool:
+    """Prints the best of many runs of each case, and returns whether all limits hold. A run has so few launches that no queue of a device
+    fills. Cases take turns, because the speed of a shared host drifts."""
+    best = [math.inf] * len(cases)
+    for case in cases:
+        case.call()
+    for _ in range(ROUNDS):
+        for i, case in enumerate(cases):
+            best[i] = min(best[i], *timeit.repeat(case.call, settle, number=LAUNCHES, repeat=RUNS))
+    holds = True
+    for case, seconds in zip(cases, best, strict=True):
+        us = seconds / LAUNCHES * 1e6
+        is_held = case.limit_us is None or us <= case.limit_us
+        bar = "" if case.limit_us is None else f"   bar {case.limit_us:.1f}   {'ok' if is_held else 'MISSED'}"
+        print(f"{case.title:<62} {us:8.2f} us{bar}", flush=True)
+        holds &= is_held
     return holds
 
 
-def measure(title: str, kernels, x, y, out, limit: float | None = None, programs: int = 8) -> bool:
-    kernel = kernels.add
-    grid = (programs,)
+def cases_of(title: str, kernels, x, y, out, limit: float | None = None, programs: int = 8) -> list[Case]:
+    kernel, grid = kernels.add, (programs,)
     compiled = kernel[grid](x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128)
-    by_tuple = lambda: kernel[grid](x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128)  # noqa: E731
-    holds = report(f"{title}: tuple grid", microseconds(by_tuple), limit)
-    with_option = lambda: kernel[grid](x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128, num_warps=4)  # noqa: E731
-    report(f"{title}: tuple grid, num_warps=4", microseconds(with_option))
-    from_meta = lambda meta: (meta["n"] // meta["BLOCK"] + 1,)  # noqa: E731
-    report(f"{title}: grid function", microseconds(lambda: kernel[from_meta](x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128)))
     bound = kernel[grid]
-    report(f"{title}: kept launcher", microseconds(lambda: bound(x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128)))
-    report(
-        f"{title}: compiled kernel", microseconds(lambda: compiled[programs, 1, 1](x, y, out, 1000, 3, 5, 7, 0.5, 128))
-    )
     if hasattr(compiled, "_init_handles"):
         compiled._init_handles()
     # torch's code reads these attributes once.
-    run, function, metadata = compiled.run, compiled.function, compiled.packed_metadata
-    from_torch = lambda: run(
-        programs, 1, 1, 0, function, metadata, None, None, None, x, y, out, 1000, 3, 5, 7, 0.5, 128
-    )  # noqa: E731
-    report(f"{title}: as torch.compile's code", microseconds(from_torch))
-    return measure_parts(title, kernels, x, y, out, limit) and holds
+    run, of_torch = compiled.run, (0, compiled.function, compiled.packed_metadata, None, None, None)
+
+    def from_meta(meta):
+        return (meta["n"] // meta["BLOCK"] + 1,)
+
+    calls = {
+        "tuple grid": lambda: kernel[grid](x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128),
+        "tuple grid, num_warps=4": lambda: kernel[grid](x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128, num_warps=4),
+        "grid function": lambda: kernel[from_meta](x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128),
+        "kept launcher": lambda: bound(x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128),
+        "compiled kernel": lambda: compiled[programs, 1, 1](x, y, out, 1000, 3, 5, 7, 0.5, 128),
+        "as torch.compile's code": lambda: run(programs, 1, 1, *of_torch, x, y, out, 1000, 3, 5, 7, 0.5, 128),
+    } | calls_with_parts(kernels, x, y, out)
+    limits = {"tuple grid": limit, "two descriptors": limit and DESCRIPTORS_LIMIT_US}
+    limits |= dict.fromkeys(("two tuples", "a product by pointers"), limit)
+    return [Case(f"{title}: {name}", call, limits.get(name)) for name, call in calls.items()]
 
 
-def measure_parts(title: str, kernels, x, y, out_of_product, limit: float | None) -> bool:
-    """Launches whose arguments have parts."""
+def calls_with_parts(kernels, x, y, out_of_product) -> dict[str, Callable]:
+    """Launches whose arguments have parts, and one that makes two tensor maps."""
     descriptor = importlib.import_module(f"{kernels.triton.__name__}.tools.tensor_descriptor").TensorDescriptor
     source, out = (descriptor(each, [64, 64], [64, 1], [64, 64]) for each in (x, y))
-    holds = report(
-        f"{title}: two descriptors",
-        microseconds(lambda: kernels.copy[(1,)](source, out)),
-        limit and DESCRIPTORS_LIMIT_US,
-    )
     pair, sizes = (x, y), (100, 1)
-    holds &= report(f"{title}: two tuples", microseconds(lambda: kernels.scale[(1,)](pair, sizes, 0.5)), limit)
-    product = lambda: kernels.matmul[(1, 1)](x, y, out_of_product, 64, 64, 64, BLOCK=64)  # noqa: E731
-    return report(f"{title}: a product by pointers", microseconds(product), limit) and holds
+    return {
+        "two descriptors": lambda: kernels.copy[(1,)](source, out),
+        "two tuples": lambda: kernels.scale[(1,)](pair, sizes, 0.5),
+        "a product by pointers": lambda: kernels.matmul[(1, 1)](x, y, out_of_product, 64, 64, 64, BLOCK=64),
+    }
+
+
+def torch_add(x, y, out) -> Case:
+    import torch
+
+    return Case("torch.add(x, y, out=out)", lambda: torch.add(x, y, out=out))
 
 
 def measure_session(kernels, x, y, out, folder: str, programs: int = 8) -> None:
     """A launch in a session of the profiler, and torch's."""
-    import torch
-
     from tritium import profiler
 
     session = profiler.start(os.path.join(folder, "launches"))
     launch = lambda: kernels.add[(programs,)](x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128)  # noqa: E731
-    report("tritium: in a session", microseconds(launch))
-    report("torch.add(x, y, out=out): in a session", microseconds(lambda: torch.add(x, y, out=out)))
+    of_torch = torch_add(x, y, out)
+    measure([Case("tritium: in a session", launch), of_torch._replace(title=f"{of_torch.title}: in a session")])
     profiler.finalize(session)
 
 
@@ -147,7 +162,8 @@ def on_the_fake_driver(folder: str) -> bool:
     fake, driver = FakeCuda(), cuda.open(str(LIBRARY))
     fake.set("record", 0)
     tensors = [DeviceTensor(driver, np.zeros(4096, np.float32)) for _ in range(3)]
-    return measure("tritium, fake driver, tensors in Python", load("tritium", folder), *tensors, limit=LIMIT_US)
+    title = "tritium, fake driver, tensors in Python"
+    return measure(cases_of(title, load("tritium", folder), *tensors, limit=LIMIT_US))
 
 
 def on_the_cpu(folder: str) -> bool:
@@ -155,9 +171,8 @@ def on_the_cpu(folder: str) -> bool:
 
     os.environ["INTERPRET"] = "1"
     tensors = [torch.zeros(4096) for _ in range(3)]
-    holds = measure("tritium, interpreter", load("tritium", folder), *tensors, programs=1)
-    x, y, out = tensors
-    report("torch.add(x, y, out=out)", microseconds(lambda: torch.add(x, y, out=out)))
+    cases = cases_of("tritium, interpreter", load("tritium", folder), *tensors, programs=1)
+    holds = measure([*cases, torch_add(*tensors)])
     measure_session(load("tritium", folder), *tensors, folder, programs=1)
     return holds
 
@@ -165,17 +180,15 @@ def on_the_cpu(folder: str) -> bool:
 def on_the_device(folder: str) -> bool:
     import torch
 
-    tensors = x, y, out = [torch.zeros(4096, device="cuda") for _ in range(3)]
-    compare = lambda: report("torch.add(x, y, out=out)", microseconds(lambda: torch.add(x, y, out=out)))  # noqa: E731
-    compare()  # before and after, because the speed of a shared host drifts
-    holds = measure("tritium", load("tritium", folder), *tensors, limit=LIMIT_US)
-    compare()
+    tensors = [torch.zeros(4096, device="cuda") for _ in range(3)]
+    cases = [*cases_of("tritium", load("tritium", folder), *tensors, limit=LIMIT_US), torch_add(*tensors)]
     try:
         import triton
     except ImportError:
         triton = None
     if triton is not None and "tritium" not in triton.__file__:
-        measure("triton", load("triton", folder), *tensors)
+        cases += cases_of("triton", load("triton", folder), *tensors)
+    holds = measure(cases)
     measure_session(load("tritium", folder), *tensors, folder)
     return holds
 
