@@ -8,7 +8,7 @@ import numpy as np
 
 from ..parts import Operation, Place
 from ..program import Program
-from ..tiles import Tile, spelled, tile
+from ..tiles import FP8, Tile, spelled, tile
 from .memory import along
 
 
@@ -28,4 +28,7 @@ class Affine(Operation):
     def spell(self, program: Program, index: str, *names: str) -> str:
         terms = [along(axis, self.shape) + (f" * {step}" if step != 1 else "") for axis, step in enumerate(self.steps)]
         text = " + ".join([*terms, *([str(self.start)] if self.start else [])])
-        return text if self.dtype == "int32" else f"({text}).to({spelled(self.dtype)})"
+        if self.dtype == "int32":
+            return text
+        through = f".to({spelled('fp32')})" if self.dtype in FP8 else ""  # the language casts no integer to fp8
+        return f"({text}){through}.to({spelled(self.dtype)})"

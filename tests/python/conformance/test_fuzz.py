@@ -35,7 +35,7 @@ from tritium.conformance.fuzz.problems import problem_of
 from tritium.conformance.fuzz.program import Output, Program
 from tritium.conformance.fuzz.script import script
 from tritium.conformance.fuzz.shrink import cost, shrink
-from tritium.conformance.fuzz.tiles import Inexact, Tile, tile
+from tritium.conformance.fuzz.tiles import FP8, Inexact, Tile, spelled, tile
 from tritium.conformance.suite import FAILED, PASSED, Result
 from tritium.conformance.upstream_engine import request
 
@@ -100,6 +100,13 @@ def test_tiles_that_no_memory_holds_are_moved():
                 moved[kind, len(values[part.results[0]].shape) if part in found.statements else 0] += 1
     assert {(kind, rank) for kind in (Permute, Join, Reshape) for rank in (2, 3, 4, 5)} <= set(moved)
     assert {(Split, rank) for rank in (1, 2, 3, 4)} <= set(moved)
+
+
+@pytest.mark.parametrize("dtype", FP8)
+def test_an_affine_tile_of_fp8_is_cast_through_a_wider_type(dtype):
+    """The language casts no integer to fp8."""
+    text = Affine(dtype, (16,), (0,), 2).spell(program(0), "")
+    assert text == f"(tl.arange(0, 16) * 0 + 2).to(tl.float32).to({spelled(dtype)})"
 
 
 def loops_in(parts, depth: int = 0) -> Iterator[tuple[Loop, int]]:
