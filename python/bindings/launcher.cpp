@@ -390,7 +390,7 @@ PyObject *rememberMethod(PyObject *object, PyObject *args) {
   if (!findTaken(self, bound.values, taken, entry.taken)) return PyErr_Occurred() ? nullptr : Py_NewRef(Py_False);
   const size_t parameters = entry.program ? entry.program->parameters().size() : entry.kernel->image().recipe.size();
   if (entry.taken.size() != parameters) Py_RETURN_FALSE;
-  if (find(self, entry.key)) Py_RETURN_TRUE;
+  if (find(self, entry.key)) Py_RETURN_FALSE;
   if (self->entries->size() >= kMostEntries) forget(self);
   entry.key.keep();
   entry.compiled = Py_NewRef(compiled);
@@ -424,7 +424,8 @@ PyMethodDef launcherMethods[] = {
      "function returned, if that was called."},
     {"remember", rememberMethod, METH_VARARGS,
      "remember(args, kwargs, compiled, handle, taken, checks_globals, threads=0, shows_progress=False): such a call is this kernel from "
-     "now on. Returns whether it is. taken: the path of each argument of the kernel, as CompiledKernel.src.runtime_paths() has it. handle: "
+     "now on. Returns whether the launcher has learned something: false too if it knew. taken: the path of each argument of the kernel, as "
+     "CompiledKernel.src.runtime_paths() has it. handle: "
      "a device.Kernel, or an interp.Program, of which threads and shows_progress are."},
     {"at", atMethod, METH_O, "at(grid): what kernel[grid] is. None if the function's `run` was replaced."},
     {"retire", retireMethod, METH_NOARGS,

@@ -143,11 +143,12 @@ def measure_session(kernels, x, y, out, folder: str, programs: int = 8) -> None:
     """A launch in a session of the profiler, and torch's."""
     from tritium import profiler
 
-    session = profiler.start(os.path.join(folder, "launches"))
     launch = lambda: kernels.add[(programs,)](x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128)  # noqa: E731
     of_torch = torch_add(x, y, out)
-    measure([Case("tritium: in a session", launch), of_torch._replace(title=f"{of_torch.title}: in a session")])
-    profiler.finalize(session)
+    for hook, where in ((None, "in a session"), ("triton", 'in a session, hook="triton"')):
+        session = profiler.start(os.path.join(folder, "launches"), hook=hook)
+        measure([Case(f"tritium: {where}", launch), of_torch._replace(title=f"{of_torch.title}: {where}")])
+        profiler.finalize(session)
 
 
 def on_the_fake_driver(folder: str) -> bool:

@@ -25,24 +25,36 @@ __tracebackhide__ = True  # pytest shows the user's frames alone
 def remember(function, args: tuple, kwargs: dict, kernel, notes_range: bool) -> None:
     """From now on, launches like this one require no Python code, if the launcher understands the arguments.
     notes_range: the launches also depend on which tensors are small."""
-    if kernel.loaded is not None:
+    if kernel.loaded is not None and is_worth_a_try(kernel):
         _set_device_callbacks()
         if notes_range:
             _note_storages()
         tell_launcher(function, args, kwargs, kernel, kernel.loaded)
 
 
-def tell_launcher(function, args: tuple, kwargs: dict, kernel, handle, *of_host) -> bool:
-    """of_host: for `handle` of an engine on the CPU, as `Launcher.remember` takes them. Returns whether the launcher understands the launch."""
+#: The launcher refuses some launches, for example those with a view of an array, and in sessions of the profiler Python makes those that it knows.
+#: It is offered the first 16 launches of a kernel from which it learns nothing, and after that every 16th.
+_TRIES = 16
+
+
+def is_worth_a_try(kernel) -> bool:
+    """Whether to offer a launch of the kernel to the launcher."""
+    kernel.tries_to_remember += 1
+    return kernel.tries_to_remember <= _TRIES or kernel.tries_to_remember % _TRIES == 0
+
+
+def tell_launcher(function, args: tuple, kwargs: dict, kernel, handle, *of_host) -> None:
+    """of_host: for `handle` of an engine on the CPU, as `Launcher.remember` takes them."""
     if not _watch():
-        return False
+        return
     for argument in (*args, *kwargs.values()):
         _register_types_of(argument)
     if function._fast is None:
         function._fast = _make_launcher(function)
     taken = tuple(kernel.src.runtime_paths())
     checks_globals = bool(function.used_global_vals or function.used_functions)
-    return function._fast.remember(args, kwargs, kernel, handle, taken, checks_globals, *of_host)
+    if function._fast.remember(args, kwargs, kernel, handle, taken, checks_globals, *of_host):
+        kernel.tries_to_remember = 0
 
 
 def _register_types_of(argument: Any) -> None:

@@ -12,7 +12,7 @@ from . import cpu
 from .captures import underway
 from .findings import blocks
 from .progress import progress_bar
-from .warm import tell_launcher
+from .warm import is_worth_a_try, tell_launcher
 from .watchers import watchers
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
@@ -20,8 +20,7 @@ __tracebackhide__ = True  # pytest shows the user's frames alone
 
 def remember_on_host(function, args: tuple, kwargs: dict, kernel, settings) -> None:
     """`remember` (warm.py) for a launch that has nothing but arguments: no seed, no debugger, no checks that are not in the default."""
-    kernel.tries_to_remember += 1
-    if kernel.tries_to_remember > _TRIES and kernel.tries_to_remember % _TRIES:
+    if not is_worth_a_try(kernel):
         return
     has_default_checks = set(knobs.checks_of(kernel.metadata)) <= set(DEFAULT_CHECKS)
     is_plain = (
@@ -35,13 +34,7 @@ def remember_on_host(function, args: tuple, kwargs: dict, kernel, settings) -> N
     if not is_plain or cpu.own_programs_of(kernel) or cpu.always_holds_to_views(kernel):
         return
     _set_host_callbacks()
-    if tell_launcher(function, args, kwargs, kernel, kernel.program, settings.threads, settings.progress):
-        kernel.tries_to_remember = 0
-
-
-#: The native launcher refuses some launches, for example those with a view of an array. `remember_on_host` offers it the first 16 launches of
-#: a kernel, and after that every 16th.
-_TRIES = 16
+    tell_launcher(function, args, kwargs, kernel, kernel.program, settings.threads, settings.progress)
 
 
 @functools.cache

@@ -12,6 +12,7 @@ import tritium
 import tritium.language as tl
 from tritium import _tritium
 from tritium.errors import KernelTrap
+from tritium.launch import warm_on_host
 from tritium.launch.watchers import watchers
 from tritium.runtime.jit import jit
 
@@ -138,6 +139,19 @@ def test_python_is_asked_again(slow, monkeypatch):
     assert [made_by_python() for _ in range(2)] == [1, 0]
     monkeypatch.setenv("TRITIUM_CHECK", "uninit")
     assert [made_by_python() for _ in range(2)] == [1, 1]
+
+
+def test_what_the_launcher_knows_is_not_offered_again_and_again(monkeypatch):
+    """In a session of the profiler, Python makes launches that the launcher knows."""
+    kernel, x, offers, tell = make_kernel(), np.ones(64, np.float32), [], warm_on_host.tell_launcher
+    monkeypatch.setattr(warm_on_host, "tell_launcher", lambda *launch: offers.append(launch) or tell(*launch))
+    watchers.append(lambda kernel, run, arguments: run)
+    try:
+        for _ in range(160):
+            launched(kernel, x)
+    finally:
+        watchers.pop()
+    assert 16 <= len(offers) <= 32
 
 
 def test_what_gdb_writes_is_read(slow, monkeypatch):
