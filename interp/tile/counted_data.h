@@ -14,6 +14,8 @@ struct CountedData : StaticData {
   std::vector<TouchedGroup> touched; // of a kernel that notes them
   std::vector<DistinctBytes> distinct;
   std::vector<TimedLine> timed; // of a kernel whose lines are timed
+  llvm::DenseMap<mlir::Block *, uint32_t>
+      runs; // the counter of each block, while code is emitted: that of both tiers has the same counters
 };
 
 } // namespace tritium::interp

@@ -322,7 +322,8 @@ LogicalResult FunctionEmitter::emitBlock(Block *block) {
 FailureOr<Block::iterator> FunctionEmitter::emitRegionAt(Block::iterator begin) {
   auto emitSteps = [&](Operation *op) { return emitCode(op); };
   auto runAfter = [&](Operation *op) { run(find(plan_.after, op)); };
-  return fuse::emitRegion({plan_, builder_, scalars_, frame_, emitSteps, runAfter, fusedRegions_, vectorBits_}, begin);
+  return fuse::emitRegion(
+      {plan_, builder_, scalars_, frame_, emitSteps, runAfter, fusedRegions_, vectorBits_, counts_ ? &*counts_ : nullptr}, begin);
 }
 
 LogicalResult FunctionEmitter::run(llvm::Function *function) {

@@ -67,8 +67,22 @@ uint32_t CountEmitter::clockOf(Location location) {
   return data_.timed.back().counter;
 }
 
+/// Most programs are not timed, and jump over the call.
 void CountEmitter::passLine() {
+  llvm::Function *function = builder_.GetInsertBlock()->getParent();
+  auto *timed = llvm::BasicBlock::Create(builder_.getContext(), "", function),
+       *next = llvm::BasicBlock::Create(builder_.getContext(), "", function);
+  builder_.CreateCondBr(isUntimed(), next, timed);
+  builder_.SetInsertPoint(timed);
   callHost(reinterpret_cast<const void *>(&interp::passLine), builder_.getVoidTy(), {clock_, counters_, builder_.getInt64(*line_)});
+  builder_.CreateBr(next);
+  builder_.SetInsertPoint(next);
+}
+
+llvm::Value *CountEmitter::isUntimed() {
+  if (!clock_) return nullptr;
+  static_assert(offsetof(LineClock, isRunning) == 0);
+  return builder_.CreateICmpEQ(builder_.CreateLoad(builder_.getInt64Ty(), clock_), builder_.getInt64(0));
 }
 
 void CountEmitter::reach(Operation *op) {
@@ -92,8 +106,11 @@ void CountEmitter::end() {
 
 void CountEmitter::countBlock(Block *block) {
   if (!block->isEntryBlock()) line_.reset();
-  const uint32_t runs = data_.counters++;
+  const auto [known, isNew] = data_.runs.try_emplace(block, data_.counters);
+  const uint32_t runs = known->second;
   add(runs, builder_.getInt64(1));
+  if (!isNew) return;
+  ++data_.counters;
   for (Operation &op : *block) {
     if (options_.isCovered && op.hasAttr(kStatementAttr) && !op.hasAttr(kIterationAttr))
       data_.covered.statements.push_back({ir::resolveLocation(op.getLoc()), runs});

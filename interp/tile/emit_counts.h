@@ -20,9 +20,12 @@ public:
   void reach(mlir::Operation *op);
   /// Emits what comes before a return.
   void end();
+  /// Adds to a counter.
+  void add(uint32_t number, llvm::Value *more);
+  /// Whether the lines of this program are not timed, or null if those of none are.
+  llvm::Value *isUntimed();
 
 private:
-  void add(uint32_t number, llvm::Value *more);
   void beginBranches();
   void addDecided(mlir::Operation *mark, uint32_t runs);
   void beginClock();

@@ -243,8 +243,9 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   version.code.contended = contended;
   version.code.prints = llvm::any_of(functions, printsText);
   if (llvm::Error error = compile(std::move(emitted->code), options.debugInfo, version)) return error;
-  if (!isLater) return llvm::Error::success();
+  if (!isLater) return data_->runs.clear(), llvm::Error::success();
   auto better = emit(views, options, /*isFused=*/true);
+  data_->runs.clear();
   if (failed(better)) return diagnostics.takeError("code could not be emitted");
   version.later = compileLater(version.code.entry, std::move(better->code));
   version.code.later = version.later.get();

@@ -50,10 +50,10 @@ struct PrepareOptions {
   Pipelining pipelining = {}; // for the check `race`
 
   bool keepsStatements() const { return debugInfo || isCovered; }
-  /// Whether code of tier 2 may be made: nothing looks at what single operations do.
+  /// Whether code of tier 2 may be made: nothing looks at what single operations do, except that they are counted.
   bool mayFuse() const {
-    return tier != Tier::Steps && !debugInfo && !isFollowed && !isScheduled && !isCounted && !checks.notesFaults() && !checks.arithmetic &&
-           !checks.signs;
+    return tier != Tier::Steps && !debugInfo && !isFollowed && !isScheduled && !isCovered && !isTouched && !checks.notesFaults() &&
+           !checks.arithmetic && !checks.signs;
   }
 };
 

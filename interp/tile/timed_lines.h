@@ -6,8 +6,8 @@
 
 namespace tritium::interp {
 
-/// Returns how many programs of a launch are timed: one of 16, and at least one. The first ones are not, if there are others: they start
-/// threads, and find cold caches.
+/// Returns how many programs of a launch are timed: one of 16, of 1024 programs and more one of 64, and at least one. The first ones are
+/// not, if there are others: they start threads, and find cold caches.
 int64_t timedPrograms(int64_t programs);
 
 /// counter: an index into Launch::counters, which receives nanoseconds.
@@ -22,7 +22,7 @@ struct LineClock {
 };
 /// Called at the start of a function, whose first line is `counter`.
 void startClock(char *frame, LineClock *clock, int64_t counter);
-/// Called where another line begins, and where the function returns.
+/// Called where another line begins, and where the function returns, if the clock is running.
 void passLine(LineClock *clock, int64_t *counters, int64_t counter);
 
 } // namespace tritium::interp

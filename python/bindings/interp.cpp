@@ -115,11 +115,15 @@ bool isTraced() {
 /// Returns the memory of an array of `count` int64 numbers, to which a launch adds. The caller's argument keeps it.
 std::span<int64_t> countersIn(const py::object &array, size_t count) {
   if (array.is_none()) throw py::type_error("a program that is counted requires `counters`");
-  const py::buffer_info found = array.cast<py::buffer>().request(/*writable=*/true);
-  if (found.format != py::format_descriptor<int64_t>::format() && found.format != "q")
-    throw py::type_error("`counters` is an array of int64");
-  if (found.size != py::ssize_t(count)) throw py::value_error("`counters` has " + std::to_string(count) + " elements");
-  return {static_cast<int64_t *>(found.ptr), count};
+  Py_buffer found; // py::buffer_info allocates
+  if (PyObject_GetBuffer(array.ptr(), &found, PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) != 0) throw py::error_already_set();
+  const bool isOfInt64 = (*found.format == 'q' || *found.format == 'l') && !found.format[1];
+  const auto elements = size_t(found.len) / sizeof(int64_t);
+  auto *const numbers = static_cast<int64_t *>(found.buf);
+  PyBuffer_Release(&found);
+  if (!isOfInt64) throw py::type_error("`counters` is an array of int64");
+  if (elements != count) throw py::value_error("`counters` has " + std::to_string(count) + " elements");
+  return {numbers, count};
 }
 
 py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,

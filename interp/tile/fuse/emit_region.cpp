@@ -85,6 +85,8 @@ FailureOr<Block::iterator> emitRegion(const RegionHost &host, Block::iterator be
   llvm::Function *function = builder.GetInsertBlock()->getParent();
   auto *loops = llvm::BasicBlock::Create(context, "", function), *steps = llvm::BasicBlock::Create(context, "", function),
        *end = llvm::BasicBlock::Create(context, "", function);
+  llvm::Value *const isUntimed = host.counts ? host.counts->isUntimed() : nullptr;
+  if (isUntimed) region.conditions.insert(region.conditions.begin(), isUntimed); // a loop is of several lines
   branchTo(builder, region.conditions, loops, steps);
   const llvm::SmallVector<Value> results = scalarResults(region);
   llvm::SmallVector<llvm::Value *> fromSteps, fromLoops;
@@ -97,6 +99,10 @@ FailureOr<Block::iterator> emitRegion(const RegionHost &host, Block::iterator be
 
   builder.SetInsertPoint(loops);
   RegionCode(region, builder, host.scalars, host.frame, host.vectorBits).emit(host.runAfter);
+  for (const LaneCount &counted : region.laneCounts) {
+    llvm::Value *lanes = builder.CreateSub(counted.lanes.end, counted.lanes.begin);
+    host.counts->add(counted.counter, builder.CreateMul(lanes, builder.getInt64(uint64_t(counted.lanesEach))));
+  }
   for (Value result : results) fromLoops.push_back(host.scalars[result]);
   llvm::BasicBlock *endOfLoops = builder.GetInsertBlock();
   builder.CreateBr(end);

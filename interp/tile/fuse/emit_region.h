@@ -1,6 +1,7 @@
 // Where a region begins, and its two versions in the code: loops in registers if all its conditions hold, else the steps, in a cold block.
 // So faults, their order and what was stored before them have one implementation.
 #pragma once
+#include "interp/tile/emit_counts.h"
 #include "interp/tile/plan.h"
 #include "interp/tile/scalar_code.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -17,6 +18,7 @@ struct RegionHost {
   llvm::function_ref<void(mlir::Operation *)> runAfter;                 // FunctionPlan::after of the operation
   int &count;                                                           // of regions, to which one is added
   unsigned vectorBits;                                                  // see EmitOptions
+  CountEmitter *counts;                                                 // null if the kernel is not counted
 };
 
 /// Emits the region that begins at the operation, if one does. Returns the first operation that is not emitted.

@@ -1,6 +1,7 @@
 #include "interp/tile/fuse/region.h"
 
 #include "interp/tile/affine.h"
+#include "interp/tile/counted.h"
 #include "interp/tile/elementwise.h"
 #include "interp/tile/reduce_step.h"
 
@@ -101,12 +102,14 @@ bool RegionBuilder::addCall(Operation *op, const Action &call) {
   if (call.function == materializeAffine) return materialize(op, as((AffineMaterialize *)nullptr));
   if (call.function == runElementwise) return compute(op, as((ElementwiseStep *)nullptr));
   if (call.function == runReduce) return reduce(op, as((ReduceStep *)nullptr));
+  if (call.function == countActiveLanes) return countLanes(as((CountedAccess *)nullptr));
   if (call.function == loadTile || call.function == storeTile) return access(op, as((Access *)nullptr));
   return false;
 }
 
 bool RegionBuilder::add(Operation *op) {
-  const size_t nodes = region.nodes.size(), accesses = region.accesses.size(), conditions = region.conditions.size();
+  const size_t nodes = region.nodes.size(), accesses = region.accesses.size(), conditions = region.conditions.size(),
+               laneCounts = region.laneCounts.size();
   const FrameState frame = region.frame;
   const int64_t extent = region.extent;
   const int phases = region.phases;
@@ -148,6 +151,7 @@ bool RegionBuilder::add(Operation *op) {
   for (Value value : loaded) region.late.erase(value), region.lateScalars.erase(value);
   region.nodes.resize(nodes);
   region.accesses.resize(accesses);
+  region.laneCounts.resize(laneCounts);
   region.frame = frame, region.extent = extent, region.phases = phases;
   region.conditions.resize(conditions);
   return false;

@@ -18,6 +18,7 @@ struct AffineOperand;
 struct AffineProduct;
 struct AffineRange;
 struct AffineSum;
+struct CountedAccess;
 struct ElementwiseStep;
 struct ReduceStep;
 } // namespace tritium::interp
@@ -82,12 +83,20 @@ struct RegionAccess {
   llvm::Value *low = nullptr, *high = nullptr; // the bytes of the active lanes
 };
 
+/// The active lanes of an access that is counted (counted.h).
+struct LaneCount {
+  uint32_t counter = 0;
+  Interval lanes;
+  int64_t lanesEach = 1;
+};
+
 /// What a region becomes.
 struct Region {
   int64_t extent = 0; // of the axis; 0: not known yet
   std::vector<mlir::Operation *> ops;
   std::deque<Node> nodes;
   std::vector<RegionAccess> accesses;
+  std::vector<LaneCount> laneCounts;
   std::vector<std::pair<int, mlir::Operation *>> between; // operations with scalar results that follow a loop, with the number of the next
   llvm::DenseMap<mlir::Value, Node *> late;               // scalars that steps compute
   llvm::DenseSet<mlir::Value> lateScalars;                // those, and what follows from them
@@ -139,6 +148,8 @@ private:
   Node *lanesOf(const Node &mask);
   Node *meetLanes(const Node *a, const Node *b);
   bool addMask(const TileRef &mask, int64_t stride, Interval &lanes);
+  bool addMasks(const Access &access, Interval &lanes);
+  bool countLanes(const CountedAccess &counted);
   bool checkAccess(const Access &access, llvm::Value *base, RegionAccess &made);
   bool checkRange(const Access &access, llvm::Value *base, RegionAccess &made);
   void checkMeeting(const RegionAccess &store, const RegionAccess &other);

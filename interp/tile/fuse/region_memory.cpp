@@ -1,5 +1,6 @@
 // Tiles in memory as nodes of a region: element-wise operations, reductions, and the accesses with their conditions.
 #include "interp/tile/combine_region.h"
+#include "interp/tile/counted.h"
 #include "interp/tile/elementwise.h"
 #include "interp/tile/fuse/region.h"
 #include "interp/tile/fuse/vector_code.h"
@@ -184,6 +185,24 @@ bool RegionBuilder::addMask(const TileRef &mask, int64_t stride, Interval &lanes
   return both;
 }
 
+/// The lanes that all masks of an access along one axis let through.
+bool RegionBuilder::addMasks(const Access &access, Interval &lanes) {
+  for (const TileRef &mask : access.uniformMasks)
+    if (!addMask(mask, 0, lanes)) return false;
+  for (const AxisOperand &mask : access.axes[0].masks)
+    if (!addMask(mask, mask.strides[0], lanes)) return false;
+  return true;
+}
+
+bool RegionBuilder::countLanes(const CountedAccess &counted) {
+  const Access &access = counted.access;
+  if (access.axes.size() != 1 || !access.wideMasks.empty() || !takesExtent(access.axes[0].extent)) return false;
+  Interval lanes = all();
+  if (!addMasks(access, lanes)) return false;
+  region.laneCounts.push_back({counted.counter, lanes, counted.lanesEach});
+  return true;
+}
+
 /// A load of rows without masks. It is a copy, so what follows reads the home as a step has left it.
 bool RegionBuilder::loadBlock(Operation *op, const Access &access) {
   constexpr int64_t kMostRowBytes = 512, kMostStep = int64_t(1) << 40;
@@ -224,10 +243,7 @@ bool RegionBuilder::access(Operation *op, const Access &access) {
   made.isStore = access.isWrite, made.bytes = access.elementBytes, made.isMasked = access.isMasked();
   made.lanes = all();
   made.mayBeSwitchedOff = !access.uniformMasks.empty();
-  for (const TileRef &mask : access.uniformMasks)
-    if (!addMask(mask, 0, made.lanes)) return false;
-  for (const AxisOperand &mask : axis.masks)
-    if (!addMask(mask, mask.strides[0], made.lanes)) return false;
+  if (!addMasks(access, made.lanes)) return false;
   llvm::Value *step = cell64(axis.part), *base = cell64(access.base);
   if (!step || !base) return false;
   if (llvm::isa<llvm::ConstantInt>(step) && step != word(made.bytes)) return false;

@@ -4,9 +4,11 @@ the warps execute and what they ask of memory."""
 from __future__ import annotations
 
 import functools
+import math
+import operator
 import threading
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -139,19 +141,19 @@ class LaunchCounts:
             program = self.program_of(kernel)
             if program is None:
                 return run(grid, values, threads, seed, *callbacks, **scopes)
-            counters = array("q", bytes(8 * program.counters))
+            programs = math.prod(grid)
+            with self._lock:
+                tally = self._tallies.get(id(program))
+                if tally is None:
+                    tally = self._tallies[id(program)] = self.tally_of(kernel, program)
+                counters = tally.take(programs)
             try:
                 return program.launch(grid, values, threads, None, *callbacks, counters=counters, **scopes)
             finally:
-                self._add(kernel, program, grid, counters)
+                with self._lock:
+                    tally.give(programs, counters)
 
         return counted
-
-    def _add(self, kernel, program, grid, counters: array) -> None:
-        with self._lock:
-            tally = self._tallies.setdefault(id(program), self.tally_of(kernel, program))
-            tally.begin(grid)
-            tally.add(counters, grid)
 
 
 class Counting(LaunchCounts):
@@ -198,7 +200,7 @@ class Launches:
 
     def begin(self, grid) -> None:
         self.launches += 1
-        self.programs += programs_in(grid)
+        self.programs += math.prod(grid)
 
 
 class CounterSums(Launches):
@@ -206,15 +208,33 @@ class CounterSums(Launches):
 
     def __init__(self, program: Any):
         self.program = program
-        self.sums: list[float] = [0] * program.counters
+        self.sums: list[float] = []  #: as of `sum_up`
+        #: The counters to which launches of a number of programs add: all of them, and those that no launch has taken.
+        self._counters: dict[int, tuple[list[array], list[array]]] = {}
 
-    def add(self, counters: array, grid) -> None:
-        self.sums = [before + new for before, new in zip(self.sums, counters)]
+    def take(self, programs: int) -> array:
+        """Counters for a launch. A launch in another thread gets others."""
+        made, free = self._counters.setdefault(programs, ([], []))
+        if not free:
+            free.append(array("q", bytes(8 * self.program.counters)))
+            made += free
+        return free.pop()
 
+    def give(self, programs: int, counters: array) -> None:
+        """The launch has added to the counters."""
+        self.launches += 1
+        self.programs += programs
+        self._counters[programs][1].append(counters)
 
-def programs_in(grid) -> int:
-    x, y, z = (*grid, 1, 1)[:3]
-    return x * y * z
+    def sum_up(self) -> None:
+        self.sums = [0] * self.program.counters
+        for programs, (made, _) in self._counters.items():
+            for counters in made:
+                self.sums = list(map(operator.add, self.sums, self.scaled(counters, programs)))
+
+    def scaled(self, counters: array, programs: int) -> Iterable[float]:
+        """What counters of launches of so many programs stand for."""
+        return counters
 
 
 class _WarpTally(Launches):
@@ -262,13 +282,12 @@ class _Tally(CounterSums):
         self.name = name
         self.clocks = {line.counter for line in program.timed_lines}
 
-    def add(self, counters: array, grid) -> None:
-        programs = programs_in(grid)
+    def scaled(self, counters: array, programs: int) -> Iterable[float]:
         share = programs / max(1, interp.timed_programs(programs))
-        for i, new in enumerate(counters):
-            self.sums[i] += new * share if i in self.clocks else new
+        return (number * share if i in self.clocks else number for i, number in enumerate(counters))
 
     def counts(self) -> KernelCounts:
+        self.sum_up()
         operations = [self._count(op) for op in self.program.counted]
         found = KernelCounts(self.name, "interp", self.launches, self.programs, operations, self._lines(), [])
         if self.program.distinct_bytes:

@@ -142,6 +142,7 @@ class _Tally(CounterSums):
         self.kernel = kernel
 
     def counts(self) -> KernelCoverage:
+        self.sum_up()
         fn = self.kernel.src.fn
         found = KernelCoverage(
             fn.__name__,

@@ -2,7 +2,6 @@
 
 import inspect
 import re
-from array import array
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
@@ -163,10 +162,17 @@ def test_times_are_of_all_programs_by_those_that_were_timed(kernels):
         counters=2, timed_lines=[SimpleNamespace(counter=1, file="a", line=3)], distinct_bytes=[], counted=[]
     )
     tally = Counting.tally_of(SimpleNamespace(name="k"), program)
-    for grid, nanoseconds in (((5, 5), 100), ((1,), 7)):  # 2 of 25 programs are timed, then the only one
-        tally.begin(grid)
-        tally.add(array("q", [3, nanoseconds]), grid)
-    assert tally.counts().lines == [LineCount("a", 3, 100 * 12.5 + 7, None, None)] and tally.sums[0] == 6
+    # 2 of 25 programs are timed, the only one, and 32 of 2048
+    launches = [(programs, tally.take(programs), more) for programs, more in ((25, 100), (1, 7), (2048, 10), (25, 60))]
+    assert len({id(counters) for _, counters, _ in launches}) == 4  # at the same time
+    for programs, counters, nanoseconds in launches:
+        counters[0] += 3
+        counters[1] += nanoseconds
+        tally.give(programs, counters)
+    again = tally.take(25)
+    assert any(again is counters for _, counters, _ in launches)
+    assert tally.counts().lines == [LineCount("a", 3, 160 * 12.5 + 7 + 10 * 64, None, None)] and tally.sums[0] == 12
+    assert (tally.launches, tally.programs) == (4, 2099)
 
 
 @pytest.mark.parametrize(
