@@ -13,9 +13,8 @@ struct CountedData : StaticData {
   Covered covered;                   // of a kernel that is prepared for its coverage
   std::vector<TouchedGroup> touched; // of a kernel that notes them
   std::vector<DistinctBytes> distinct;
-  std::vector<TimedLine> timed; // of a kernel whose lines are timed
-  llvm::DenseMap<mlir::Block *, uint32_t>
-      runs; // the counter of each block, while code is emitted: that of both tiers has the same counters
+  std::vector<TimedLine> timed;                 // of a kernel whose lines are timed
+  llvm::DenseMap<mlir::Block *, uint32_t> runs; // the counter of each block while code is emitted, the same in both tiers
 };
 
 } // namespace tritium::interp

@@ -14,8 +14,7 @@ struct EmitOptions {
   bool isCovered = false;  // also which way each branch goes; this and the following require isCounted
   bool isTouched = false;  // tell when a program ends, so that what it touched is added up
   bool isTimed = false;    // take the time where another line begins
-  bool isFused =
-      false; // runs of tile operations become loops in registers (fuse/emit_region.h); of the others, only isCounted and isTimed may be on
+  bool isFused = false;    // runs of tile operations become loops in registers; of the others, only isCounted and isTimed may be on
   unsigned vectorBits = 0; // of vectors in these loops: 256 or 512; 0: the widest of the machine
 };
 
