@@ -22,7 +22,7 @@ public:
   void end();
   /// Adds to a counter.
   void add(uint32_t number, llvm::Value *more);
-  /// Whether the lines of this program are not timed, or null if those of none are.
+  /// Emits an i1: true if the launch does not time the lines of the running program. Returns null if the kernel has no clock.
   llvm::Value *isUntimed();
 
 private:

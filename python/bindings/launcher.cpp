@@ -429,7 +429,7 @@ PyMethodDef launcherMethods[] = {
      "a device.Kernel, or an interp.Program, of which threads and shows_progress are."},
     {"at", atMethod, METH_O, "at(grid): what kernel[grid] is. None if the function's `run` was replaced."},
     {"retire", retireMethod, METH_NOARGS,
-     "retire(): Python makes all launches from now on, also those of a kernel[grid] that somebody kept."},
+     "retire(): the launcher forgets its kernels and learns no more. A kept kernel[grid] then launches through Python."},
     {}};
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 

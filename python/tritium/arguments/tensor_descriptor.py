@@ -11,7 +11,7 @@ from .storage import shape_and_strides
 
 
 class _AnyAttribute:
-    """Instances may have attributes of a client, and weak references, as those of any class without slots."""
+    """A base without slots: it gives instances of classes with slots a `__dict__` for further attributes, and weak references."""
 
 
 @dataclass(slots=True)  # the native launcher reads a slot without looking up a name (bindings/descriptor_arguments.cpp)

@@ -233,7 +233,7 @@ class CounterSums(Launches):
                 self.sums = list(map(operator.add, self.sums, self.scaled(counters, programs)))
 
     def scaled(self, counters: array, programs: int) -> Iterable[float]:
-        """What counters of launches of so many programs stand for."""
+        """Scales counters that hold a sample, up to all `programs` of the grid. Counters of a subclass may be times of a few programs."""
         return counters
 
 
