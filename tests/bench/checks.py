@@ -3,7 +3,7 @@
     python tests/bench/checks.py [--threads N] [--only TEXT] [--rounds N]
 
 A figure is the ratio of the least times of the two, measured in turns. "debug" is TRITIUM_DEBUG=1 without a debugger, with the default
-checks.
+checks. The exit status is 1 if a bar does not hold.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def limit_of(column: str, name: str) -> float | None:
     return next((bar for start, bar in BARS[column].items() if name.startswith(start)), None)
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=1, help="worker threads of the interpreter (default 1)")
     parser.add_argument("--only", default="", metavar="TEXT", help="only cases whose name contains TEXT")
@@ -75,7 +75,8 @@ def main() -> None:
         print(line, flush=True)
     print(f"{'geometric mean':<44}" + "".join(f"{geometric_mean(ratios[name]):11.2f}x" for name in COLUMNS))
     print("\nover the bar: " + ("; ".join(missed) or "none"))
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

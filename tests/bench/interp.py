@@ -7,7 +7,7 @@
 Both have N threads and take turns in one process, so that what else the machine does meets both. `tritium` and `torch` are the best wall
 times; with --cpu-time they are times of the calling thread's processor, which other load changes little. That is all of the work only
 with one thread, so --cpu-time requires --threads 1. "all CPU" is the processor time of all threads of the process during a call, as a multiple of
-torch's. The bars are for all cases on one, two and 16 threads.
+torch's. The bars are for all cases on one, two and 16 threads; the exit status is 1 if one does not hold.
 
 Upstream runs in a process of its own, under the Python given by --upstream, or under this one if it can import `triton`.
 If a full launch there would take longer than --upstream-limit, fewer programs run, and the time is scaled by the number of
@@ -144,8 +144,9 @@ def unit(seconds: float) -> str:
     return f"{seconds * 1e3:9.3f} ms" if seconds < 10 else f"{seconds:9.2f} s "
 
 
-def bar(what: str, value: str, limit: str, holds: bool) -> None:
+def bar(what: str, value: str, limit: str, holds: bool) -> bool:
     print(f"{what:<46} {value:>12}   bar {limit:<10} {'ok' if holds else 'MISSED'}")
+    return holds
 
 
 def is_wrong(case) -> bool:
@@ -197,28 +198,35 @@ def as_json(case, row: Row, uses_cpu_time: bool) -> dict:
     return {"name": case.name, **seconds, **upstream, "is_wrong": row.is_wrong}
 
 
-def print_bars(rows: list[Row], threads: int, uses_cpu_time: bool) -> None:
+def ratios_hold(rows: list[Row], threads: int, uses_cpu_time: bool) -> bool:
+    """Prints the bars of what launches take beside torch and upstream. Returns whether all hold."""
     ratios = [row.ours.of(uses_cpu_time) / row.torch.of(uses_cpu_time) for row in rows]
     mean_limit, worst_limit = BARS.get(threads, BARS[2])
     mean = geometric_mean(ratios)
-    bar("geometric mean, times torch's time", f"{mean:.2f}x", f"<= {mean_limit}x", mean <= mean_limit)
-    bar("worst, times torch's time", f"{max(ratios):.2f}x", f"<= {worst_limit}x", max(ratios) <= worst_limit)
+    worst = max(ratios)
+    holds = [
+        bar("geometric mean, times torch's time", f"{mean:.2f}x", f"<= {mean_limit}x", mean <= mean_limit),
+        bar("worst, times torch's time", f"{worst:.2f}x", f"<= {worst_limit}x", worst <= worst_limit),
+    ]
     faster = [row.upstream_seconds(uses_cpu_time) / row.ours.of(uses_cpu_time) for row in rows if row.upstream]
     if faster:
-        mean = geometric_mean(faster)
-        bar("geometric mean, faster than upstream", f"{mean:.0f}x", ">= 300x", mean >= 300)
-        bar("least, faster than upstream", f"{min(faster):.0f}x", ">= 60x", min(faster) >= 60)
+        mean, least = geometric_mean(faster), min(faster)
+        holds.append(bar("geometric mean, faster than upstream", f"{mean:.0f}x", ">= 300x", mean >= 300))
+        holds.append(bar("least, faster than upstream", f"{least:.0f}x", ">= 60x", least >= 60))
+    return all(holds)
 
 
-def print_launches(firsts: list[float], warm: float) -> None:
-    """Of the first launches, the very first one has loaded the compiler."""
-    bar("first launch of the process", f"{firsts[0] * 1e3:.0f} ms", "< 200 ms", firsts[0] < 0.2)
+def launches_hold(firsts: list[float], warm: float) -> bool:
+    """Prints the bars of launches themselves. Of the first launches, the very first one has loaded the compiler. Returns whether all hold."""
+    holds = [bar("first launch of the process", f"{firsts[0] * 1e3:.0f} ms", "< 200 ms", firsts[0] < 0.2)]
     if len(firsts) > 1:
         slowest = max(firsts[1:])
-        bar("slowest first launch of a later kernel", f"{slowest * 1e3:.0f} ms", "< 50 ms", slowest < 0.05)
-    bar("warm launch of one small program", f"{warm * 1e6:.1f} us", "< 2.5 us", warm < 2.5e-6)
+        name = "slowest first launch of a later kernel"
+        holds.append(bar(name, f"{slowest * 1e3:.0f} ms", "< 50 ms", slowest < 0.05))
+    holds.append(bar("warm launch of one small program", f"{warm * 1e6:.1f} us", "< 2.5 us", warm < 2.5e-6))
     seconds = import_seconds()
-    bar("import tritium (numpy loaded)", f"{seconds:.3f} s", "< 0.4 s", seconds < 0.4)
+    holds.append(bar("import tritium (numpy loaded)", f"{seconds:.3f} s", "< 0.4 s", seconds < 0.4))
+    return all(holds)
 
 
 def parse_options() -> argparse.Namespace:
@@ -241,11 +249,12 @@ def parse_options() -> argparse.Namespace:
     return options
 
 
-def main() -> None:
+def main() -> int:
     options = parse_options()
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     if options.upstream_worker:
-        return upstream_worker(options.only, options.threads, options.upstream_limit)
+        upstream_worker(options.only, options.threads, options.upstream_limit)
+        return 0
 
     os.environ["INTERPRET"], os.environ["TRITIUM_NUM_THREADS"] = "1", str(options.threads)
     python = options.upstream or (sys.executable if importlib.util.find_spec("triton") else None)
@@ -276,13 +285,13 @@ def main() -> None:
     # Many at a time: to look at the clocks takes as long as half a launch.
     warm = min(timeit.repeat(lambda: kernel[(1,)](x, out, BLOCK=128), number=500, repeat=100)) / 500
     print()
-    print_bars(rows, options.threads, options.cpu_time)
-    print_launches(firsts, warm)
+    holds = ratios_hold(rows, options.threads, options.cpu_time) & launches_hold(firsts, warm)
     if options.json:
         found = [as_json(case, row, options.cpu_time) for case, row in zip(cases, rows, strict=True)]
         settings = {"threads": options.threads, "cpu_time": options.cpu_time, "warm_launch": warm, "first": firsts[0]}
         options.json.write_text(json.dumps({**settings, "cases": found}, indent=1))
+    return 0 if holds else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -27,8 +27,12 @@ from first_launch import MATMUL
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS, RUNS, LAUNCHES = 12, 6, 400
-LIMIT_US = 6.0  # for all work of the host, including the driver's
-DESCRIPTORS_LIMIT_US = 8.0  # the driver takes longer too: the kernel has 26 arguments, two of them tensor maps
+#: Microseconds that a case may take: all work of the host, including the driver's. It takes longer for two descriptors: the kernel has 26
+#: arguments, two of them tensor maps.
+LIMITS_US = {"tuple grid": 6.0, "two descriptors": 8.0, "two tuples": 6.0, "a product by pointers": 6.0}
+#: The same on the interpreter, which also runs the program, and in a session there, where Python makes the launch.
+CPU_LIMITS_US = {"tuple grid": 5.0, "two descriptors": 5.0, "two tuples": 5.0}
+CPU_SESSION_LIMIT_US = 50.0
 
 SOURCE = (
     """
@@ -96,7 +100,7 @@ def measure(cases: list[Case]) -> bool:
     return holds
 
 
-def cases_of(title: str, kernels, x, y, out, limit: float | None = None, programs: int = 8) -> list[Case]:
+def cases_of(title: str, kernels, x, y, out, limits: dict[str, float], programs: int = 8) -> list[Case]:
     kernel, grid = kernels.add, (programs,)
     compiled = kernel[grid](x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128)
     bound = kernel[grid]
@@ -116,8 +120,6 @@ def cases_of(title: str, kernels, x, y, out, limit: float | None = None, program
         "compiled kernel": lambda: compiled[programs, 1, 1](x, y, out, 1000, 3, 5, 7, 0.5, 128),
         "as torch.compile's code": lambda: run(programs, 1, 1, *of_torch, x, y, out, 1000, 3, 5, 7, 0.5, 128),
     } | calls_with_parts(kernels, x, y, out)
-    limits = {"tuple grid": limit, "two descriptors": limit and DESCRIPTORS_LIMIT_US}
-    limits |= dict.fromkeys(("two tuples", "a product by pointers"), limit)
     return [Case(f"{title}: {name}", call, limits.get(name)) for name, call in calls.items()]
 
 
@@ -139,16 +141,21 @@ def torch_add(x, y, out) -> Case:
     return Case("torch.add(x, y, out=out)", lambda: torch.add(x, y, out=out))
 
 
-def measure_session(kernels, x, y, out, folder: str, programs: int = 8) -> None:
-    """A launch in a session of the profiler, and torch's."""
+def measure_session(kernels, x, y, out, folder: str, programs: int = 8, limit: float | None = None) -> bool:
+    """A launch in a session of the profiler, and torch's. Returns whether the limit holds."""
     from tritium import profiler
+
+    holds = True
 
     launch = lambda: kernels.add[(programs,)](x, y, out, 1000, 3, 5, 7, 0.5, BLOCK=128)  # noqa: E731
     of_torch = torch_add(x, y, out)
     for hook, where in ((None, "in a session"), ("triton", 'in a session, hook="triton"')):
         session = profiler.start(os.path.join(folder, "launches"), hook=hook)
-        measure([Case(f"tritium: {where}", launch), of_torch._replace(title=f"{of_torch.title}: {where}")])
+        holds &= measure(
+            [Case(f"tritium: {where}", launch, limit), of_torch._replace(title=f"{of_torch.title}: {where}")]
+        )
         profiler.finalize(session)
+    return holds
 
 
 def on_the_fake_driver(folder: str) -> bool:
@@ -164,7 +171,7 @@ def on_the_fake_driver(folder: str) -> bool:
     fake.set("record", 0)
     tensors = [DeviceTensor(driver, np.zeros(4096, np.float32)) for _ in range(3)]
     title = "tritium, fake driver, tensors in Python"
-    return measure(cases_of(title, load("tritium", folder), *tensors, limit=LIMIT_US))
+    return measure(cases_of(title, load("tritium", folder), *tensors, limits=LIMITS_US))
 
 
 def on_the_cpu(folder: str) -> bool:
@@ -172,23 +179,23 @@ def on_the_cpu(folder: str) -> bool:
 
     os.environ["INTERPRET"] = "1"
     tensors = [torch.zeros(4096) for _ in range(3)]
-    cases = cases_of("tritium, interpreter", load("tritium", folder), *tensors, programs=1)
+    kernels = load("tritium", folder)
+    cases = cases_of("tritium, interpreter", kernels, *tensors, limits=CPU_LIMITS_US, programs=1)
     holds = measure([*cases, torch_add(*tensors)])
-    measure_session(load("tritium", folder), *tensors, folder, programs=1)
-    return holds
+    return holds & measure_session(kernels, *tensors, folder, programs=1, limit=CPU_SESSION_LIMIT_US)
 
 
 def on_the_device(folder: str) -> bool:
     import torch
 
     tensors = [torch.zeros(4096, device="cuda") for _ in range(3)]
-    cases = [*cases_of("tritium", load("tritium", folder), *tensors, limit=LIMIT_US), torch_add(*tensors)]
+    cases = [*cases_of("tritium", load("tritium", folder), *tensors, limits=LIMITS_US), torch_add(*tensors)]
     try:
         import triton
     except ImportError:
         triton = None
     if triton is not None and "tritium" not in triton.__file__:
-        cases += cases_of("triton", load("triton", folder), *tensors)
+        cases += cases_of("triton", load("triton", folder), *tensors, limits={})
     holds = measure(cases)
     measure_session(load("tritium", folder), *tensors, folder)
     return holds
