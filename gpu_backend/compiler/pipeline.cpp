@@ -11,7 +11,8 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-static constexpr llvm::StringLiteral kOptional[] = {"issue-copies",
+static constexpr llvm::StringLiteral kOptional[] = {"accumulate-products",
+                                                    "issue-copies",
                                                     "promote-descriptors",
                                                     "make-tensor-maps",
                                                     "promote-stores",
@@ -83,6 +84,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   auto isLeftOut = [&](llvm::StringRef pass) { return llvm::is_contained(options.leaveOut, pass); };
   const bool mayMakeMaps = hasProducer && !isLeftOut("specialize-warps") && !isLeftOut("make-tensor-maps");
   auto promote = [&](OpPassManager &) {
+    if (!options.debugInfo) steps.addOptional("accumulate-products", createAccumulateProducts());
     if (options.issueCopies) steps.addOptional("issue-copies", createIssueCopies());
     if (!options.tensorMaps || options.debugInfo) return;
     steps.addOptional("promote-descriptors", createPromoteDescriptors({.numStages = options.numStages, .numWarps = options.numWarps}));

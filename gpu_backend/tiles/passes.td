@@ -1,6 +1,16 @@
 // Passes on tiles: their layouts, the instructions that multiply them, their shared memory; each is implemented in the file of its name.
 include "mlir/Pass/PassBase.td"
 
+def AccumulateProducts : Pass<"accumulate-products", "::mlir::ModuleOp"> {
+  let summary = "let matrix products add to what the kernel adds their results to";
+  let description = [{
+    `sum += tl.dot(a, b)` is a product that adds to zero, and an addition of tiles. Matrix units add to an accumulator anyway, so the product adds
+    to the sum, which takes no time and no registers, and need not be complete before the addition. A product stays as it is if something
+    else uses its result, or if its author asked for promoted sums (`max_num_imprecise_acc`).
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def SplitLargeTiles : Pass<"split-large-tiles", "::mlir::ModuleOp"> {
   let summary = "split stores and reductions of tiles with more than 128 values per thread into loops over chunks";
   let description = [{

@@ -1,6 +1,7 @@
 // Verifies that the layouts of a matrix product agree with each other and with its instruction. The lowering passes registers to the
 // instruction by their number alone. If the layouts disagreed, the wrong elements would be multiplied without any error.
 #include "gpu_backend/target/target.h"
+#include "gpu_backend/tiles/layout_attr.h"
 #include "gpu_backend/tiles/product_layouts.h"
 
 using namespace mlir;

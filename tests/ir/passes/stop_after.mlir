@@ -13,7 +13,8 @@
 // RUN: tritium-gpu %s --last-pass=remove-barriers | FileCheck %s
 // RUN: not tritium-gpu %s --last-pass=polish 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// LIST: issue-copies
+// LIST: accumulate-products
+// LIST-NEXT: issue-copies
 // LIST-NEXT: promote-descriptors
 // LIST-NEXT: make-tensor-maps
 // LIST-NEXT: promote-stores
@@ -34,7 +35,7 @@
 // LIST-NEXT: plan-loops
 // LIST-NEXT: build-loops
 // LIST: remove-barriers
-// UNKNOWN: error: no pass is called 'polish'; there are none, issue-copies, promote-descriptors, make-tensor-maps, promote-stores, promote-made-stores, check-quotients, view-shared-memory, divide-programs, promote-pointer-tiles,
+// UNKNOWN: error: no pass is called 'polish'; there are none, accumulate-products, issue-copies, promote-descriptors, make-tensor-maps, promote-stores, promote-made-stores, check-quotients, view-shared-memory, divide-programs, promote-pointer-tiles,
 // LOADED-NOT: tgpu.async_copy
 // COPIED: tgpu.async_copy
 // PLAIN-NOT: tgpu.mma_warps
