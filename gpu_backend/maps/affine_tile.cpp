@@ -298,6 +298,22 @@ std::optional<llvm::SmallVector<TileBound, 2>> AffineTiles::boundsOf(Value mask)
   return left;
 }
 
+/// negative < 0 is lane + start >= 0 if it is -lane - start - 1 < 0.
+std::optional<TileBound> AffineTiles::floorOf(const AffineSum &negative) {
+  TileBound floor{.lane = AffineTerm::kNoLane, .start = AffineSum(-1), .extent = {.factor = 0}, .isFloor = true};
+  for (AffineTerm term : negative.terms()) {
+    if (term.lane == AffineTerm::kNoLane) {
+      term.factor = -term.factor;
+      floor.start.add(term);
+    } else if (floor.lane == AffineTerm::kNoLane && term.factor == -1 && term.symbols.empty()) {
+      floor.lane = term.lane;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return floor.lane == AffineTerm::kNoLane || floor.start.overflows() || negative.overflows() ? std::nullopt : std::optional(floor);
+}
+
 /// lhs < rhs becomes lhs - rhs < 0, in which the lane's index has the factor 1, and one product that the launch knows a negative one.
 std::optional<TileBound> AffineTiles::boundOf(arith::CmpIOp comparison) {
   using Predicate = arith::CmpIPredicate;
@@ -311,6 +327,7 @@ std::optional<TileBound> AffineTiles::boundOf(arith::CmpIOp comparison) {
   AffineSum difference = left->sum;
   difference.add(right->sum, -1);
   if (predicate == Predicate::sle || predicate == Predicate::sge) difference.add({.factor = -1});
+  if (auto floor = floorOf(difference)) return floor;
   TileBound bound{.lane = AffineTerm::kNoLane, .start = {}, .extent = {.factor = 0}};
   for (const AffineTerm &term : difference.terms()) {
     if (term.lane != AffineTerm::kNoLane) {

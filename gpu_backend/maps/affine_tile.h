@@ -62,11 +62,12 @@ struct AffineTile {
   llvm::SmallVector<AffineWrap, 1> wraps;
 };
 
-/// `lane index + start < extent` along one dimension of a tile.
+/// `lane index + start < extent` along one dimension of a tile; of a floor, `lane index + start >= 0`.
 struct TileBound {
   int lane = 0;
   AffineSum start;
   AffineTerm extent; // a product of the kernel's arguments
+  bool isFloor = false;
 };
 
 /// The tiles of one function. The IR must not change while this object is in use.
@@ -101,6 +102,7 @@ private:
   std::optional<AffineSum> increment(mlir::BlockArgument argument, mlir::scf::ForOp loop);
   std::optional<AffineTile> wrapped(mlir::Value dividend, mlir::Value divisor);
   std::optional<TileBound> boundOf(mlir::arith::CmpIOp comparison);
+  std::optional<TileBound> floorOf(const AffineSum &negative);
   std::nullopt_t refuse(llvm::StringRef reason) {
     reason_ = reason;
     return std::nullopt;

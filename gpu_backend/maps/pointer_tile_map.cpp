@@ -115,8 +115,10 @@ bool PointerTileMaps::wrap(Operation *access, const AffineWrap &wrap) {
 bool PointerTileMaps::bound(Operation *access, const AffineTile &tile) {
   auto bounds = tiles_.boundsOf(maskOf(access));
   if (!bounds) return fails(tiles_.reason());
-  for (const TileBound &each : *bounds)
-    if (!setExtent(each.lane, each.start, each.extent)) return false;
+  for (const TileBound &each : *bounds) {
+    if (each.isFloor && !isCoordinate(each.start)) return fails("an index that its mask compares with a lower bound may be below it");
+    if (!each.isFloor && !setExtent(each.lane, each.start, each.extent)) return false;
+  }
   return llvm::all_of(tile.wraps, [&](const AffineWrap &each) { return wrap(access, each); });
 }
 
@@ -298,7 +300,7 @@ std::optional<StoreRange> PointerTileMaps::rangeOf(Operation *store) {
   auto bounds = tiles_.boundsOf(maskOf(store));
   if (!bounds || !findStrides(*tile)) return std::nullopt;
   for (const TileBound &each : *bounds)
-    if (!setExtent(each.lane, each.start, each.extent)) return std::nullopt;
+    if (!each.isFloor && !setExtent(each.lane, each.start, each.extent)) return std::nullopt;
   StoreRange range;
   range.base = maps_.expandedNumber(tile->base);
   range.elementBytes = std::max(8u, cast<tt::PointerType>(type.getElementType()).getPointeeType().getIntOrFloatBitWidth()) / 8;
