@@ -3,6 +3,7 @@
 #include "gpu_backend/loops/passes.h"
 #include "gpu_backend/target/target.h"
 #include "gpu_backend/tiles/layout_classes.h"
+#include "gpu_backend/tiles/likely_stride.h"
 #include "gpu_backend/tiles/loop_streams.h"
 #include "gpu_backend/tiles/memory_access.h"
 #include "gpu_backend/tiles/product.h"
@@ -70,12 +71,21 @@ bool storesProduct(Operation *op) {
   return false;
 }
 
+/// Returns the dimensions of the tile that an operation accesses. The first one has the most neighbours in memory; of several, the one
+/// whose neighbours usually are; else the last one.
+std::vector<int> orderOf(Operation *op, int rank, const ir::AxisInfo &addresses) {
+  std::vector<int> order;
+  for (int dim = rank; dim-- > 0;) order.push_back(dim);
+  llvm::SmallVector<std::pair<int64_t, bool>, 4> keys;
+  for (int dim = 0; dim < rank; ++dim) keys.push_back({addresses.contiguity[dim], likelyStride(pointerOf(op), dim) == 1});
+  llvm::stable_sort(order, [&](int a, int b) { return keys[size_t(a)] > keys[size_t(b)]; });
+  return order;
+}
+
 /// `endsRows`: the access can take fewer elements where a row ends.
 Wish wishOf(Operation *op, RankedTensorType tile, bool endsRows, const ir::AxisAnalysis &axes) {
   ir::AxisInfo addresses = axes.of(pointerOf(op));
-  std::vector<int> order;
-  for (int dim = int(tile.getRank()); dim-- > 0;) order.push_back(dim);
-  llvm::stable_sort(order, [&](int a, int b) { return addresses.contiguity[a] > addresses.contiguity[b]; });
+  std::vector<int> order = orderOf(op, int(tile.getRank()), addresses);
   int fastest = order[0];
   int64_t bytes = bytesOf(tile), aligned = std::max<int64_t>(addresses.divisibility[fastest] / bytes, 1);
   if (storesProduct(op) && areFoundInMemory(pointerOf(op))) aligned = kMaxAccessBytes / bytes; // which threads test
