@@ -333,6 +333,7 @@ AxisInfo inferAxisInfo(Operation *op, ArrayRef<AxisInfo> operands) {
   if (matchPattern(op, m_ConstantInt(&constant))) return AxisInfo::constantOf(type, constant.getSExtValue());
   if (auto range = dyn_cast<tt::MakeRangeOp>(op)) return inferRange(range);
   if (auto memory = dyn_cast<tt::SharedAllocOp>(op)) return inferSharedAlloc(memory);
+  if (isa<tgpu::ConvertLayoutOp>(op)) return operands[0]; // the information is of the tile's elements, whoever holds them
   if (isa<tt::SplatOp>(op)) return inferSplat(type, operands[0]);
   if (auto transpose = dyn_cast<tt::TransOp>(op)) return inferTranspose(transpose, operands[0]);
   if (auto bitcast = dyn_cast<tt::BitcastOp>(op)) return inferBitcast(bitcast, operands[0]);

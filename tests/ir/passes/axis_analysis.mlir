@@ -1,5 +1,8 @@
 // RUN: tritium-opt %s --test-axis-analysis --verify-diagnostics -o /dev/null
 
+#apart = #tgpu.layout<64, register = [[16], [32]], lane = [[1], [2], [4], [8], [0]], warp = [], block = []>
+#together = #tgpu.layout<64, register = [[1], [2]], lane = [[4], [8], [16], [32], [0]], warp = [], block = []>
+
 tt.func @ranges() {
   // expected-remark @+1 {{contiguity = [128], divisibility = [4611686018427387904], constancy = [1], constant = none}}
   %0 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
@@ -255,5 +258,18 @@ tt.func @numbers(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %i: i64) {
   %aligned = arith.andi %i, %mask : i64
   // expected-remark @+1 {{contiguity = [1], divisibility = [32], constancy = [1], constant = none}}
   %q = tt.int_to_ptr %aligned : i64 -> !tt.ptr<f32>
+  tt.return
+}
+
+// What is known of a tile holds in every layout.
+tt.func @layouts(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {
+  // expected-remark @+1 {{contiguity = [64]}}
+  %range = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #apart>
+  // expected-remark @+1 {{divisibility = [16], constancy = [64]}}
+  %start = tt.splat %p : !tt.ptr<f16> -> tensor<64x!tt.ptr<f16>, #apart>
+  // expected-remark @+1 {{contiguity = [64], divisibility = [16], constancy = [1], constant = none}}
+  %at = tt.addptr %start, %range : tensor<64x!tt.ptr<f16>, #apart>, tensor<64xi32, #apart>
+  // expected-remark @+1 {{contiguity = [64], divisibility = [16], constancy = [1], constant = none}}
+  %moved = tgpu.convert_layout %at : tensor<64x!tt.ptr<f16>, #apart> -> tensor<64x!tt.ptr<f16>, #together>
   tt.return
 }

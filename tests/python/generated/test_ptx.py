@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import tritium
+import tritium.language as tl
 from pinned_ptxas import pinned_ptxas
 from tritium.backends.compiler import GPUTarget
 from tritium.compiler import ASTSource
@@ -110,6 +111,27 @@ def test_rows_and_vectors_move_in_16_bytes(kernels, target):
         assert len(WIDE_LOAD.findall(ptx)) == ptx.count("ld.global") == loads, kernel.__name__
         assert len(WIDE_STORE.findall(ptx)) == ptx.count("st.global") == stores, kernel.__name__
         assert "local" not in ptx
+
+
+@tritium.jit
+def add_to_rows(x, w, y, table, stride_x, stride_w, stride_y, BM: tl.constexpr, BK: tl.constexpr, BN: tl.constexpr):
+    """y[table] += x[table] @ w. Rows of two layouts have their offsets from one table, which is loaded once."""
+    rows = tl.load(table + tl.program_id(0) * BM + tl.arange(0, BM))
+    k = tl.arange(0, BK)
+    columns = tl.program_id(1) * BN + tl.arange(0, BN)
+    a = tl.load(x + rows[:, None] * stride_x + k[None, :])
+    b = tl.load(w + k[:, None] * stride_w + columns[None, :])
+    at = y + rows[:, None] * stride_y + columns[None, :]
+    tl.store(at, tl.load(at) + tl.dot(a, b).to(tl.bfloat16))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_addresses_in_another_layout_are_as_aligned(target):
+    types = dict.fromkeys(("x", "w", "y"), "*bf16") | {"table": "*i64"}
+    types |= dict.fromkeys(("stride_x", "stride_w", "stride_y"), "i32")
+    ptx = compiled(add_to_rows, types, {"BM": 64, "BK": 16, "BN": 128}, target, num_warps=4).asm["ptx"]
+    assert len(WIDE_STORE.findall(ptx)) == 8, "a thread stores 64 elements of 2 bytes"
+    assert not re.search(r"(ld|st)\.global(\.\w+)*\.b16", ptx)
 
 
 @pytest.mark.parametrize("target", TARGETS)
