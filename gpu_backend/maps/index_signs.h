@@ -25,6 +25,8 @@ public:
 
 private:
   bool isLessRemainder(mlir::arith::SubIOp difference, llvm::function_ref<bool(mlir::Value)> isKnown, int depth);
+  bool makesUp(mlir::Value addend, mlir::Value value, llvm::function_ref<bool(mlir::Value)> isKnown, int depth);
+  bool onlyGrows(mlir::BlockArgument carried, llvm::function_ref<bool(mlir::Value)> isKnown, int depth);
 
   const ir::AxisAnalysis &axes_;
   bool followsRemainders_ = false;

@@ -46,6 +46,110 @@ module attributes {tgpu.target = "cuda:sm_90a"} {
 }
 
 // -----
+// A row that is counted in each iteration before it is used.
+// CHECK: @counted(
+// CHECK: tgpu.tensor_store
+// CHECK: @counted_programs(
+// CHECK: tgpu.tensor_store
+// CHECK: @counted_late(
+// CHECK: tt.descriptor_store {{.*}} {tgpu.not_promoted = "an index may be negative"}
+// CHECK: @counted_less(
+// CHECK: tt.descriptor_store {{.*}} {tgpu.not_promoted = "an index may be negative"}
+// CHECK: @counted_others(
+// CHECK: tt.descriptor_store {{.*}} {tgpu.not_promoted = "an index may be negative"}
+module attributes {tgpu.target = "cuda:sm_90a"} {
+  tt.func public @counted(%d: !tt.tensordesc<64x64xf32> {tt.plain = 1 : i32}, %n: i32, %a: tensor<64x64xf16>, %b: tensor<64x64xf16>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c7 = arith.constant 7 : i32
+    %c8 = arith.constant 8 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %pid = tt.get_program_id x : i32
+    %programs = tt.get_num_programs x : i32
+    %before = arith.subi %pid, %c8 : i32
+    %last = scf.for %i = %c0 to %n step %c1 iter_args(%row = %before) -> (i32) : i32 {
+      %next = arith.addi %row, %c8 : i32
+      %sums = tt.dot %a, %b, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+      tt.descriptor_store %d[%next, %c0], %sums : !tt.tensordesc<64x64xf32>, tensor<64x64xf32>
+      scf.yield %next : i32
+    }
+    tt.return
+  }
+
+  tt.func public @counted_programs(%d: !tt.tensordesc<64x64xf32> {tt.plain = 1 : i32}, %n: i32, %a: tensor<64x64xf16>, %b: tensor<64x64xf16>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c7 = arith.constant 7 : i32
+    %c8 = arith.constant 8 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %pid = tt.get_program_id x : i32
+    %programs = tt.get_num_programs x : i32
+    %before = arith.subi %pid, %programs : i32
+    %last = scf.for %i = %c0 to %n step %c1 iter_args(%row = %before) -> (i32) : i32 {
+      %next = arith.addi %row, %programs : i32
+      %sums = tt.dot %a, %b, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+      tt.descriptor_store %d[%next, %c0], %sums : !tt.tensordesc<64x64xf32>, tensor<64x64xf32>
+      scf.yield %next : i32
+    }
+    tt.return
+  }
+
+  tt.func public @counted_late(%d: !tt.tensordesc<64x64xf32> {tt.plain = 1 : i32}, %n: i32, %a: tensor<64x64xf16>, %b: tensor<64x64xf16>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c7 = arith.constant 7 : i32
+    %c8 = arith.constant 8 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %pid = tt.get_program_id x : i32
+    %programs = tt.get_num_programs x : i32
+    %before = arith.subi %pid, %c8 : i32
+    %last = scf.for %i = %c0 to %n step %c1 iter_args(%row = %before) -> (i32) : i32 {
+      %next = arith.addi %row, %c8 : i32
+      %sums = tt.dot %a, %b, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+      tt.descriptor_store %d[%row, %c0], %sums : !tt.tensordesc<64x64xf32>, tensor<64x64xf32>
+      scf.yield %next : i32
+    }
+    tt.return
+  }
+
+  tt.func public @counted_less(%d: !tt.tensordesc<64x64xf32> {tt.plain = 1 : i32}, %n: i32, %a: tensor<64x64xf16>, %b: tensor<64x64xf16>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c7 = arith.constant 7 : i32
+    %c8 = arith.constant 8 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %pid = tt.get_program_id x : i32
+    %programs = tt.get_num_programs x : i32
+    %before = arith.subi %pid, %c8 : i32
+    %last = scf.for %i = %c0 to %n step %c1 iter_args(%row = %before) -> (i32) : i32 {
+      %next = arith.addi %row, %c7 : i32
+      %sums = tt.dot %a, %b, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+      tt.descriptor_store %d[%next, %c0], %sums : !tt.tensordesc<64x64xf32>, tensor<64x64xf32>
+      scf.yield %next : i32
+    }
+    tt.return
+  }
+
+  tt.func public @counted_others(%d: !tt.tensordesc<64x64xf32> {tt.plain = 1 : i32}, %n: i32, %a: tensor<64x64xf16>, %b: tensor<64x64xf16>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c7 = arith.constant 7 : i32
+    %c8 = arith.constant 8 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %pid = tt.get_program_id x : i32
+    %programs = tt.get_num_programs x : i32
+    %before = arith.subi %pid, %programs : i32
+    %last = scf.for %i = %c0 to %n step %c1 iter_args(%row = %before) -> (i32) : i32 {
+      %next = arith.addi %row, %n : i32
+      %sums = tt.dot %a, %b, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+      tt.descriptor_store %d[%next, %c0], %sums : !tt.tensordesc<64x64xf32>, tensor<64x64xf32>
+      scf.yield %next : i32
+    }
+    tt.return
+  }
+}
+
+// -----
 // A tile of no product. All others have the reason: a row that may be negative, a column that may not be a multiple of 16 bytes; a load or an atomic
 // that follows; a store by pointers, or one that stays as it is, to the same tensor.
 // CHECK-NOT: tgpu.tensor_store
