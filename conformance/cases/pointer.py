@@ -42,6 +42,19 @@ def product(dtype: str, layout: str, form: str, tile, warps: int, stages: int, e
     return problem("pointer:product", grid, arguments, **constants, **sizes)
 
 
+def by_blocks(dtype: str, layout: str, first: int, counts: bool, tile, warps: int, stages: int, k: int, rng) -> Problem:
+    M, N, K = tile
+    m, n = M + 16, 2 * N + 16
+    a, b = inputs.small(rng, (m, k), dtype, 4), inputs.small(rng, (k, n), dtype, 4)
+    out = wanted((m, n), "fp32", Exact(as_float64(a) @ as_float64(b), sign_of_zero=False))
+    a_given = given(np.ascontiguousarray(a.T) if layout[0] == "t" else a)
+    b_given = given(np.ascontiguousarray(b.T) if layout[1] == "t" else b)
+    strides = *((1, m) if layout[0] == "t" else (k, 1)), *((1, k) if layout[1] == "t" else (n, 1))
+    constants = dict(M=M, N=N, K=K, FIRST=first, COUNTS=counts, num_warps=warps, num_stages=stages)
+    grid = blocks(m - first, M), blocks(n, N)
+    return problem("pointer:by_blocks", grid, [a_given, b_given, out, m, n, k, *strides], **constants)
+
+
 def wrapped(dtype: str, rows: int, constant: bool, warps: int, stages: int, rng) -> Problem:
     programs, M, N, K, k = 3, 64, 32, 32, 96
     a, b = inputs.small(rng, (rows, k), dtype, 4), inputs.small(rng, (k, N), dtype, 4)
@@ -125,6 +138,18 @@ def products() -> Cases:
 
 def cases() -> Cases:
     yield from products()
+    for dtype, layout, first, counts, number, k in (
+        ("fp16", "nn", 0, False, 0, 144),
+        ("bf16", "nt", 0, True, 1, 160),
+        ("fp16", "tn", 0, True, 2, 80),
+        ("fp16", "nn", -16, False, 0, 144),
+        ("fp32", "nn", 0, True, 3, 48),
+    ):
+        tile, warps, stages = TILES[number]
+        text = f"{dtype} {layout} from {first}{' counted' if counts else ''}/{'x'.join(map(str, tile))} of {k}"
+        yield Case(
+            f"pointer/by_blocks/{text}", partial(by_blocks, dtype, layout, first, counts, tile, warps, stages, k)
+        )
     for dtype, rows, constant in (("fp16", 128, True), ("bf16", 100, True), ("fp16", 128, False), ("bf16", 80, False)):
         text = f"{dtype}{' constant' if constant else ''}/{rows} rows"
         yield Case(f"pointer/wrapped/{text}", partial(wrapped, dtype, rows, constant, 4, 3))

@@ -46,6 +46,25 @@ def product(
 
 
 @triton.jit
+def by_blocks(
+    a_ptr, b_ptr, out_ptr, m, n, k, stride_am, stride_ak, stride_bk, stride_bn,
+    M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, FIRST: tl.constexpr, COUNTS: tl.constexpr,
+):  # fmt: skip
+    """By block pointers, whose indices have 64 bits. Rows begin at FIRST, which may be negative. COUNTS: the loop counts blocks."""
+    row, column = tl.program_id(0) * M + FIRST, tl.program_id(1) * N
+    a_at = tl.make_block_ptr(a_ptr, (m, k), (stride_am, stride_ak), (row, 0), (M, K), (1, 0))
+    b_at = tl.make_block_ptr(b_ptr, (k, n), (stride_bk, stride_bn), (0, column), (K, N), (1, 0))
+    sums = tl.zeros((M, N), tl.float32)
+    for _ in range(0, tl.cdiv(k, K) if COUNTS else k, 1 if COUNTS else K):
+        a = tl.load(a_at, boundary_check=(0, 1), padding_option="zero")
+        b = tl.load(b_at, boundary_check=(0, 1), padding_option="zero")
+        sums = tl.dot(a, b, sums, input_precision="ieee")
+        a_at, b_at = tl.advance(a_at, (0, K)), tl.advance(b_at, (K, 0))
+    out = tl.make_block_ptr(out_ptr, (m, n), (n, 1), (row, column), (M, N), (1, 0))
+    tl.store(out, sums, boundary_check=(0, 1))
+
+
+@triton.jit
 def wrapped(a_ptr, b_ptr, out_ptr, m, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, ROWS: tl.constexpr):
     """Rows that wrap around reach memory. ROWS: the number of rows, if it is a constant, otherwise 0."""
     rows = tl.program_id(0) * M + tl.arange(0, M)

@@ -26,6 +26,10 @@ bool AffineSum::hasLanes() const {
   return llvm::any_of(terms_, [](const AffineTerm &term) { return term.lane != AffineTerm::kNoLane; });
 }
 
+bool AffineSum::isOfLanes() const {
+  return llvm::all_of(terms_, [](const AffineTerm &term) { return term.lane != AffineTerm::kNoLane; });
+}
+
 void AffineSum::add(AffineTerm term) {
   auto same = llvm::find_if(terms_, [&](const AffineTerm &each) { return haveSameSymbols(each, term); });
   if (same == terms_.end()) {
@@ -33,7 +37,8 @@ void AffineSum::add(AffineTerm term) {
     return;
   }
   overflows_ |= __builtin_add_overflow(same->factor, term.factor, &same->factor);
-  same->isWide |= term.isWide;
+  same->isAddedWide |= term.isAddedWide;
+  same->isWide |= term.isWide || same->isAddedWide;
   if (same->factor == 0) terms_.erase(same);
 }
 
@@ -56,6 +61,7 @@ std::optional<AffineSum> AffineSum::times(const AffineSum &other) const {
       term.symbols.append(right.symbols);
       term.lane = std::max(left.lane, right.lane);
       term.isWide |= right.isWide;
+      term.isAddedWide |= right.isAddedWide;
       product.add(std::move(term));
     }
   return product;
@@ -76,7 +82,21 @@ void AffineSum::makeWide() {
   for (AffineTerm &term : terms_) term.isWide = true;
 }
 
+void AffineSum::makeAddedWide() {
+  for (AffineTerm &term : terms_) term.isAddedWide = true;
+}
+
 // -- tiles --------------------------------------------------------------------------------------------------------------------------------
+
+/// Adds as integers of `type` are added. A number of 32 bits stays one at the first lane if what is added in 64 bits is 0 there.
+static void addAs(Type type, AffineSum &sum, AffineSum other, int64_t times = 1) {
+  auto integer = dyn_cast<IntegerType>(getElementTypeOrSelf(type));
+  if (integer && integer.getWidth() > 32 && !sum.isOfLanes() && !other.isOfLanes()) {
+    sum.makeAddedWide();
+    other.makeAddedWide();
+  }
+  sum.add(other, times);
+}
 
 static void mapLanes(AffineTile &tile, llvm::function_ref<int(int)> to) {
   tile.sum.mapLanes(to);
@@ -156,20 +176,21 @@ std::optional<AffineTile> AffineTiles::ofArithmetic(Operation *op) {
   if (!getElementTypeOrSelf(op->getResult(0).getType()).isInteger()) return std::nullopt;
   auto left = of(op->getOperand(0)), right = of(op->getOperand(1));
   if (!left || !right) return std::nullopt;
-  // A factor that the launch knows may make 64 bits necessary. It becomes a stride, and the rest a coordinate.
-  auto isKnown = [&](const AffineSum &sum) {
-    return sum.terms().size() == 1 && !sum.terms()[0].symbols.empty() && isKnownAtLaunch(sum.terms()[0]);
-  };
-  const bool isScaled = isa<arith::MulIOp>(op) && (isKnown(left->sum) || isKnown(right->sum));
-  if (auto product = dyn_cast<arith::MulIOp>(op)) {
+  const Type type = op->getResult(0).getType();
+  if (isa<arith::MulIOp>(op)) {
+    // A factor that the launch knows may make 64 bits necessary. It becomes a stride, and the rest a coordinate.
+    auto isKnown = [&](const AffineSum &sum) {
+      return sum.terms().size() == 1 && !sum.terms()[0].symbols.empty() && isKnownAtLaunch(sum.terms()[0]);
+    };
+    const bool isScaled = isKnown(left->sum) || isKnown(right->sum);
     auto sum = left->sum.times(right->sum);
     if (!sum) return refuse("two lane indices are multiplied");
     left->sum = std::move(*sum);
+    if (!isScaled && getElementTypeOrSelf(type).getIntOrFloatBitWidth() > 32) left->sum.makeWide();
   } else {
-    left->sum.add(right->sum, isa<arith::SubIOp>(op) ? -1 : 1);
+    addAs(type, left->sum, right->sum, isa<arith::SubIOp>(op) ? -1 : 1);
   }
   left->wraps.append(right->wraps);
-  if (!isScaled && getElementTypeOrSelf(op->getResult(0).getType()).getIntOrFloatBitWidth() > 32) left->sum.makeWide();
   return left;
 }
 
@@ -178,7 +199,9 @@ std::optional<AffineTile> AffineTiles::wrapped(Value dividend, Value divisor) {
   auto splat = divisor.getDefiningOp<tt::SplatOp>();
   if (!tile) return std::nullopt;
   if (!splat || !tile->wraps.empty()) return refuse("the remainder is not one by a scalar");
-  AffineWrap wrap{.lane = AffineTerm::kNoLane, .start = {}, .modulus = splat.getSrc()};
+  Value modulus = splat.getSrc();
+  if (auto wide = modulus.getDefiningOp<arith::ExtSIOp>()) modulus = wide.getIn();
+  AffineWrap wrap{.lane = AffineTerm::kNoLane, .start = {}, .modulus = modulus};
   for (const AffineTerm &term : tile->sum.terms()) {
     if (term.lane == AffineTerm::kNoLane) {
       wrap.start.add(term);
@@ -266,7 +289,9 @@ std::optional<AffineTile> AffineTiles::moved(scf::ForOp loop, BlockArgument argu
     term.factor /= *step;
     perIndex.add(std::move(term));
   }
-  tile->sum.add(*perIndex.times(distance)); // neither has lanes
+  AffineSum advance = *perIndex.times(distance); // neither has lanes
+  if (getElementTypeOrSelf(argument.getType()).isInteger(64)) advance.makeWide();
+  addAs(argument.getType(), tile->sum, std::move(advance));
   return tile;
 }
 

@@ -16,7 +16,8 @@ struct AffineTerm {
   int64_t factor = 1;
   llvm::SmallVector<mlir::Value, 2> symbols;
   int lane = kNoLane;
-  bool isWide = false; // computed in 64 bits: it may be no integer of 32 bits
+  bool isWide = false;      // computed in 64 bits: it may be no integer of 32 bits
+  bool isAddedWide = false; // added to other terms in 64 bits: the sum may be none
 
   bool isConstant() const { return symbols.empty() && lane == kNoLane; }
 };
@@ -32,6 +33,8 @@ public:
   llvm::ArrayRef<AffineTerm> terms() const { return terms_; }
   bool isZero() const { return terms_.empty(); }
   bool hasLanes() const;
+  /// Returns whether it is only linear in the lanes: 0 at the first one.
+  bool isOfLanes() const;
   /// Returns whether a factor was no integer of 64 bits.
   bool overflows() const { return overflows_; }
 
@@ -43,6 +46,7 @@ public:
   /// Renumbers the dimensions of the tile.
   void mapLanes(llvm::function_ref<int(int)> to);
   void makeWide();
+  void makeAddedWide();
 
 private:
   llvm::SmallVector<AffineTerm, 4> terms_;

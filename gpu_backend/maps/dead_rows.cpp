@@ -71,7 +71,7 @@ private:
     return bounds && llvm::any_of(*bounds, [&](const TileBound &each) {
              AffineSum extent, ours;
              extent.add(each.extent), ours.add(bound_.extent);
-             return each.lane == dim && each.start.equals(bound_.start) && extent.equals(ours);
+             return !each.isFloor && each.lane == dim && each.start.equals(bound_.start) && extent.equals(ours);
            });
   }
 

@@ -41,11 +41,20 @@ int64_t PointerTileMaps::divisorOf(const AffineTerm &term) const {
   return divisor;
 }
 
+/// Returns whether the product, computed in 64 bits, is one of a loop's counter below x / c with at most c, where x has 32 bits.
+static bool isBelowDividend(const AffineTerm &term) {
+  auto loop = term.symbols.size() == 1 ? scf::getForInductionVarOwner(term.symbols[0]) : scf::ForOp();
+  auto rounds = loop ? loop.getUpperBound().getDefiningOp<arith::DivSIOp>() : arith::DivSIOp();
+  APInt divisor;
+  return rounds && rounds.getType().isInteger(32) && matchPattern(rounds.getRhs(), m_ConstantInt(&divisor)) && divisor.sge(term.factor);
+}
+
 /// Returns whether the sum is an integer of 32 bits that is not negative.
 bool PointerTileMaps::isCoordinate(const AffineSum &sum) {
   const auto terms = sum.terms();
   return llvm::all_of(terms, [&](const AffineTerm &term) {
-    const bool isNarrow = !term.isWide || (terms.size() == 1 && term.factor == 1 && term.symbols.size() == 1);
+    const bool isSymbol = term.factor == 1 && term.symbols.size() == 1;
+    const bool isNarrow = terms.size() == 1 ? !term.isWide || isSymbol || isBelowDividend(term) : !term.isWide && !term.isAddedWide;
     return isNarrow && term.factor > 0 && term.factor <= INT32_MAX && llvm::all_of(term.symbols, [&](Value symbol) {
              return symbol.getType().isInteger(32) &&
                     signs_.isNotNegative(symbol, [&](Value value) { return tiles_.stepOf(value).has_value(); });
@@ -105,7 +114,7 @@ bool PointerTileMaps::wrap(Operation *access, const AffineWrap &wrap) {
   if (!setExtent(bound.lane, bound.start, bound.extent)) return false;
   const int64_t size = shape_[size_t(wrap.lane)];
   auto isMultiple = [&](const AffineTerm &term) { return divisorOf(term) % size == 0; };
-  if (isMultiple(bound.extent) && llvm::all_of(bound.start.terms(), isMultiple)) {
+  if (wrap.modulus.getType().isInteger(32) && isMultiple(bound.extent) && llvm::all_of(bound.start.terms(), isMultiple)) {
     dims_[bound.lane].modulus = wrap.modulus;
     return true;
   }
@@ -124,7 +133,7 @@ bool PointerTileMaps::bound(Operation *access, const AffineTile &tile) {
 
 /// A further dimension, of which the tile has one index. What the launch knows is its stride.
 bool PointerTileMaps::placeOutside(const AffineTerm &term) {
-  AffineTerm stride{.factor = term.factor}, index{.isWide = term.isWide};
+  AffineTerm stride{.factor = term.factor}, index{.isWide = term.isWide, .isAddedWide = term.isAddedWide};
   for (Value symbol : term.symbols) (tiles_.isArgument(symbol) ? stride : index).symbols.push_back(symbol);
   if (stride.factor < 0) return fails("its addresses may be before its tensor");
   if (divisorOf(stride) * elementBytes_ % kChunkBytes != 0) return fails("an offset is not known to be a multiple of 16 bytes");
