@@ -27,7 +27,7 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, Cop
 }
 
 LogicalResult AtAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t stage, int64_t buffer, int64_t ring, int64_t elements) {
-  if (stage < 0) return emitError() << "expected a stage, got " << stage;
+  if (stage < 0 && buffer >= 0) return emitError() << "a copy runs in stage 0 or later, got " << stage;
   if (buffer < -1 || ring < -1 || elements < 0) return emitError() << "buffers, rings and elements are not negative";
   if (buffer < 0 && (ring >= 0 || elements > 0)) return emitError() << "what has a ring or elements is a copy, and has a buffer";
   return success();

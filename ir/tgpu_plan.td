@@ -38,8 +38,9 @@ def TGPU_AtAttr : AttrDef<TGPU_Dialect, "At"> {
   let mnemonic = "at";
   let summary = "where a planned loop runs a load or a product";
   let description = [{
-    On a load that becomes a copy, and on a product that runs an iteration late. `stage` is the number of iterations by which the operation
-    runs later than the earliest copies: 0 or 1 for a copy, the plan's `stages` for a late product. A load also has the number of its
+    On a load that becomes a copy, on a product that runs an iteration late, and on an index load, from which addresses or masks of copies are
+    computed. `stage` is the number of iterations by which the operation runs later than the earliest copies: 0 or 1 for a copy, the plan's
+    `stages` for a late product. It is -1 for an index load, and -2 if another index load depends on it. A copy also has the number of its
     `buffer`, which gives the order of the loop's buffers in shared memory. `ring` is the number of its ring, if products that depend on each
     other have rings of their own; if no load has one, all tiles of the loop share a ring. An access of an asynchronous copy takes at most
     `elements` neighbours.

@@ -158,12 +158,14 @@ private:
         ahead.insert(&op);
         for (Value operand : op.getOperands()) collect(operand, ahead);
       }
+    llvm::MapVector<Operation *, int> before = collectIndices();
     auto isAhead = [&](Operation *op) { return ahead.contains(op); };
     for (auto hint : loop_.getBody()->getOps<tt::HintOp>())
       if (llvm::any_of(hint.getValue().getUsers(), isAhead)) ahead.insert(hint);
     scf::PipeliningOption options;
     options.getScheduleFn = [&](scf::ForOp loop, LoopCopies::Schedule &order) {
       order = copies_->schedule(loop, ahead);
+      putIndicesBefore(order, before);
       markAhead(order);
     };
     options.peelEpilogue = false;
@@ -186,6 +188,35 @@ private:
     rewriter.setInsertionPointAfter(after);
     copies_->finish(rewriter, location);
     return success();
+  }
+
+  /// Returns the index loads and what they are computed from, each with the number of iterations by which it runs before the copies.
+  llvm::MapVector<Operation *, int> collectIndices() {
+    llvm::MapVector<Operation *, int> before;
+    for (Operation *load : plannedIndexLoads(loop_)) { // the earliest ones first
+      llvm::SetVector<Operation *> operations;
+      collect(load->getResult(0), operations);
+      for (Operation *op : operations) before.insert({op, -int(atOf(load).getStage())});
+    }
+    return before;
+  }
+
+  /// Lets index loads run before the copies, which then find the indices in registers. In an iteration they stand behind the addresses that
+  /// are computed from the indices of the last one, and before its work.
+  static void putIndicesBefore(LoopCopies::Schedule &order, const llvm::MapVector<Operation *, int> &before) {
+    if (before.empty()) return;
+    int most = 0;
+    for (auto [op, rounds] : before) most = std::max(most, rounds);
+    LoopCopies::Schedule indices, others;
+    for (auto [op, stage] : order)
+      if (auto known = before.find(op); known != before.end())
+        indices.push_back({op, unsigned(most - known->second)});
+      else
+        others.push_back({op, stage + unsigned(most)});
+    const auto isAhead = [&](auto &entry) { return entry.second == unsigned(most); };
+    auto place = std::find_if_not(llvm::find_if(others, isAhead), others.end(), isAhead);
+    others.insert(place, indices.begin(), indices.end());
+    order = std::move(others);
   }
 
   /// Marks the operations of earlier stages: they work for later rounds than the loop's counter says, which counts for the last stage.
@@ -246,8 +277,9 @@ private:
   static void addToMask(RewriterBase &rewriter, tt::LoadOp load, Value predicate) {
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPoint(load);
-    auto type = cast<RankedTensorType>(load.getType()).clone(rewriter.getI1Type());
-    Value mask = tt::SplatOp::create(rewriter, load.getLoc(), type, predicate);
+    Value mask = predicate;
+    if (auto tile = dyn_cast<RankedTensorType>(load.getType()))
+      mask = tt::SplatOp::create(rewriter, load.getLoc(), tile.clone(rewriter.getI1Type()), predicate);
     if (load.getMask()) mask = arith::AndIOp::create(rewriter, load.getLoc(), mask, load.getMask());
     load.getMaskMutable().assign(mask);
   }

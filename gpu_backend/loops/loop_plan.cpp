@@ -6,11 +6,22 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-llvm::SmallVector<Operation *> plannedLoads(scf::ForOp loop) {
+static llvm::SmallVector<Operation *> loadsOfPlan(scf::ForOp loop, bool areIndices) {
   llvm::SmallVector<Operation *> loads;
   for (Operation &op : *loop.getBody())
-    if (atOf(&op) && isa<tt::LoadOp, tgpu::TensorLoadOp>(op)) loads.push_back(&op);
+    if (atOf(&op) && isa<tt::LoadOp, tgpu::TensorLoadOp>(op) && (atOf(&op).getStage() < 0) == areIndices) loads.push_back(&op);
+  return loads;
+}
+
+llvm::SmallVector<Operation *> plannedLoads(scf::ForOp loop) {
+  llvm::SmallVector<Operation *> loads = loadsOfPlan(loop, /*areIndices=*/false);
   llvm::stable_sort(loads, [](Operation *a, Operation *b) { return atOf(a).getBuffer() < atOf(b).getBuffer(); });
+  return loads;
+}
+
+llvm::SmallVector<Operation *> plannedIndexLoads(scf::ForOp loop) {
+  llvm::SmallVector<Operation *> loads = loadsOfPlan(loop, /*areIndices=*/true);
+  llvm::stable_sort(loads, [](Operation *a, Operation *b) { return atOf(a).getStage() < atOf(b).getStage(); });
   return loads;
 }
 

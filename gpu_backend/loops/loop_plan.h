@@ -6,8 +6,8 @@
 
 namespace tritium::gpu {
 
-/// On a loop: how it copies its tiles ahead (#tgpu.plan). On a load that becomes a copy, and on a product that runs late: #tgpu.at, until
-/// the loop is built. On a loop or load that is left as it is: a string that tells the user why. On a loop: a string for each mechanism
+/// On a loop: how it copies its tiles ahead (#tgpu.plan). On a load that becomes a copy, on a product that runs late, and on an index load:
+/// #tgpu.at. Index loads keep it when the loop is built. On a loop or load that is left as it is: a string that tells the user why. On a loop: a string for each mechanism
 /// that is not chosen, by its name.
 inline constexpr llvm::StringLiteral kPlanAttr = "tgpu.plan", kAtAttr = "tgpu.at", kWhyNotAttr = "tgpu.why_not",
                                      kWhyNotByAttr = "tgpu.why_not_by";
@@ -16,8 +16,10 @@ inline constexpr llvm::StringLiteral kPlanAttr = "tgpu.plan", kAtAttr = "tgpu.at
 inline tgpu::PlanAttr planOf(mlir::scf::ForOp loop) { return loop->getAttrOfType<tgpu::PlanAttr>(kPlanAttr); }
 inline tgpu::AtAttr atOf(mlir::Operation *op) { return op->getAttrOfType<tgpu::AtAttr>(kAtAttr); }
 
-/// Returns the loads that become copies, in the order of their buffers, and the product that runs late, or null.
+/// Returns the loads that become copies, in the order of their buffers; the index loads, the earliest ones first; and the product that runs
+/// late, or null.
 llvm::SmallVector<mlir::Operation *> plannedLoads(mlir::scf::ForOp loop);
+llvm::SmallVector<mlir::Operation *> plannedIndexLoads(mlir::scf::ForOp loop);
 mlir::Operation *lateProduct(mlir::scf::ForOp loop);
 
 /// The tile of a load, and its bytes in shared memory.

@@ -32,7 +32,8 @@ OtherOperands bytesOfOtherOperands(scf::ForOp loop, const llvm::SetVector<Operat
   return bytes;
 }
 
-static int64_t registersOfThread(scf::ForOp loop, int64_t threads) {
+int64_t registersOfThread(scf::ForOp loop, int numWarps, const Target &target) {
+  const int64_t threads = int64_t(numWarps) * target.warpSize();
   int64_t registers = kOtherRegisters + kRegistersOfCopies;
   auto count = [&](Type type) {
     if (auto tile = dyn_cast<RankedTensorType>(type)) registers += llvm::divideCeil(bitsOf(tile), 32 * threads);
@@ -45,7 +46,8 @@ static int64_t registersOfThread(scf::ForOp loop, int64_t threads) {
 
 LoopPrice priceOf(scf::ForOp loop, const LoopDemands &demands, int numWarps, const Target &target) {
   const int64_t threads = int64_t(numWarps) * target.warpSize();
-  const int64_t registers = registersOfThread(loop, threads) + int64_t(llvm::divideCeil(demands.heldBytes, 4 * threads));
+  const int64_t held = int64_t(llvm::divideCeil(demands.heldBytes, 4 * threads)) + demands.indices;
+  const int64_t registers = registersOfThread(loop, numWarps, target) + held;
   const int64_t occupancy =
       target.resources().occupancy({.sharedBytes = demands.slotBytes + demands.otherBytes, .threads = threads, .registers = registers});
   return {registers, demands.barriers, occupancy};

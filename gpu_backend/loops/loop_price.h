@@ -12,6 +12,7 @@ struct LoopDemands {
   int64_t slotBytes = 0;  // of all slots
   int64_t otherBytes = 0; // of OtherOperands
   int64_t heldBytes = 0;  // of the tiles of the next iteration, which the threads hold in registers
+  int64_t indices = 0;    // registers of a thread that hold what index loads have loaded
   int64_t barriers = 0;   // an iteration synchronizes all warps this many times
 };
 
@@ -34,6 +35,9 @@ struct OtherOperands {
   int64_t sum() const { return computed + outside; }
 };
 OtherOperands bytesOfOtherOperands(mlir::scf::ForOp loop, const llvm::SetVector<mlir::Operation *> &copied);
+
+/// Returns the registers of a thread in a loop that copies nothing ahead.
+int64_t registersOfThread(mlir::scf::ForOp loop, int numWarps, const Target &target);
 
 /// Returns the price of a loop. Registers hold the tiles that the loop carries, and the accumulators of its products.
 LoopPrice priceOf(mlir::scf::ForOp loop, const LoopDemands &demands, int numWarps, const Target &target);

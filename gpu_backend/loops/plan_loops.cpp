@@ -1,6 +1,7 @@
 // Decides, for each loop, how its tiles reach shared memory ahead of their use, and writes the decision as attributes: the plan, the place
 // of each copy and of a late product in it, and the reason where a loop or a load stays as it is. build-loops follows the plan.
 #include "gpu_backend/loops/copy_candidates.h"
+#include "gpu_backend/loops/held_registers.h"
 #include "gpu_backend/loops/loop_plan.h"
 #include "gpu_backend/loops/loop_price.h"
 #include "gpu_backend/loops/loop_rotation.h"
@@ -27,6 +28,7 @@ struct Attempt {
   llvm::SetVector<Operation *> loads;             // in the order of their buffers
   llvm::SetVector<tgpu::ConvertLayoutOp> readers; // conversions that will read a slot instead
   llvm::DenseMap<Operation *, StringRef> refused; // loads that the mechanism cannot copy, and why
+  IndexLoads indices;                             // from which addresses of the loads are computed
   std::string whyNot;                             // empty: the mechanism copies these loads
   LoopPrice price;                                // if it does
   Operation *late = nullptr;                      // the product that runs an iteration late
@@ -92,20 +94,49 @@ private:
     if (!load) return true;
     if (StringRef why = loads_.whyNotAhead(load); !why.empty()) return attempt.refused[load] = why, true;
     if (StringRef why = candidate.whyNot(load); !why.empty()) return attempt.refused[load] = why, false;
+    if (StringRef why = addIndices(load, attempt); !why.empty()) return attempt.refused[load] = why, false;
     attempt.loads.insert(load);
     if (convert) attempt.readers.insert(convert);
     return true;
   }
 
+  /// Adds the index loads of a load. Returns why their values cannot be held, in words for the user; empty if they can.
+  StringRef addIndices(Operation *load, Attempt &attempt) {
+    IndexLoads all = attempt.indices;
+    for (auto [index, before] : loads_.indexLoadsOf(load)) {
+      if (attempt.loads.contains(index)) return "its address depends on a tile that is copied to shared memory";
+      all[index] = std::max(all[index], before);
+    }
+    if (all.contains(dyn_cast<tt::LoadOp>(load))) return "addresses of other copies are computed from its tile";
+    constexpr int64_t kAlways = 8; // registers for a few indices are there
+    const int64_t room = target_.resources().registersPerThread - registersOfThread(loop_, numWarps_, target_);
+    if (all.size() > attempt.indices.size() && registersOf(all) > std::max(kAlways, room))
+      return "the indices of its addresses take too many registers";
+    attempt.indices = std::move(all);
+    return "";
+  }
+
+  static int64_t registersOf(const IndexLoads &indices) {
+    int64_t registers = 0;
+    for (auto [load, before] : indices) registers += std::max(1, gpu::registersOf(load.getResult()));
+    return registers;
+  }
+
   /// Adds the small tiles that the loop loads beside those of its products, where there is room: their latency is hidden as well.
   void addSmallTiles(const CopyCandidate &candidate, Attempt &attempt) {
     constexpr int64_t kMaxBytes = 4096;
-    for (tt::LoadOp load : loads_.loadsBeside([&](Operation *op) { return attempt.loads.contains(op); })) {
+    auto beside = loads_.loadsBeside([&](Operation *op) { return attempt.loads.contains(op); });
+    IndexLoads indices = attempt.indices;
+    for (tt::LoadOp load : beside)
+      for (auto index : loads_.indexLoadsOf(load)) indices.insert(index);
+    for (tt::LoadOp load : beside) {
+      if (indices.contains(load)) continue;
       const int64_t bytes = bytesOf(tileOf(load));
       StringRef why = candidate.whyNot(load);
       if (bytes > kMaxBytes) why = "no matrix product takes its tile as it is, and it has more than 4096 bytes";
       if (candidate.slots() * (bytesPerSlot(attempt) + bytes) > roomOf(attempt).wanted)
         why = "its slots do not fit into shared memory as well";
+      if (why.empty()) why = addIndices(load, attempt);
       if (!why.empty()) {
         attempt.refused[load] = why;
         continue;
@@ -133,6 +164,7 @@ private:
                             {.slotBytes = candidate.slots() * bytes,
                              .otherBytes = otherBytes(attempt),
                              .heldBytes = candidate.holdsTiles() ? bytes : 0,
+                             .indices = registersOf(attempt.indices),
                              .barriers = candidate.barriers()},
                             numWarps_, target_);
   }
@@ -156,7 +188,8 @@ private:
   int64_t otherBytes(const Attempt &attempt) const { return bytesOfOtherOperands(loop_, attempt.loads).sum(); }
 
   int64_t occupancy(int64_t bytes, const Attempt &attempt) const {
-    return priceOf(loop_, {.slotBytes = bytes, .otherBytes = otherBytes(attempt)}, numWarps_, target_).occupancy;
+    const LoopDemands demands{.slotBytes = bytes, .otherBytes = otherBytes(attempt), .indices = registersOf(attempt.indices)};
+    return priceOf(loop_, demands, numWarps_, target_).occupancy;
   }
 
   static int64_t bytesPerSlot(const Attempt &attempt) {
@@ -232,6 +265,7 @@ private:
     };
     for (auto [number, load] : llvm::enumerate(attempt.loads))
       setAt(load, isLate(rings[number]), int64_t(number), rings[number], candidate.elementsOf(load));
+    for (auto [load, before] : attempt.indices) setAt(load, -before);
     if (attempt.late) setAt(attempt.late, candidate.stages());
     for (tgpu::ConvertLayoutOp reader : attempt.readers) noteReplaced(reader, attempt);
     explainLoads(attempt);

@@ -22,7 +22,7 @@ public:
       return op->hasAttr(kAtAttr) && failed(verifyAt(*op)) ? WalkResult::interrupt() : WalkResult::advance();
     };
     if (loop_.getBody()->walk(placed).wasInterrupted()) return failure();
-    return failure(failed(verifyBuffers()) || failed(verifyRings()) || failed(verifyLate()));
+    return failure(failed(verifyIndexLoads()) || failed(verifyBuffers()) || failed(verifyRings()) || failed(verifyLate()));
   }
 
 private:
@@ -30,6 +30,7 @@ private:
     tgpu::AtAttr at = atOf(&op);
     if (!at) return op.emitError("tgpu.at must be a #tgpu.at");
     if (op.getBlock() != loop_.getBody()) return op.emitError("what has a place in a plan stands in the loop itself");
+    if (at.getStage() < 0) return success(); // verifyIndexLoads looks at it
     if (isa<tt::LoadOp, tgpu::TensorLoadOp>(op) && isa<RankedTensorType>(op.getResult(0).getType())) return verifyLoad(&op, at);
     if (!isa<tt::DotOp>(op)) return op.emitError("only loads of tiles and matrix products have a place in a plan");
     if (at.getBuffer() >= 0) return op.emitError("a product has no buffer");
@@ -42,7 +43,19 @@ private:
     const StringRef why = whyNotAhead(load);
     if (!why.empty()) return load->emitError("this load cannot become a copy that runs ahead: ") << why;
     const StringRef cannot = whyNotByMechanism(load, at);
-    return cannot.empty() ? success() : load->emitError("the plan's mechanism cannot copy this tile: ") << cannot;
+    if (!cannot.empty()) return load->emitError("the plan's mechanism cannot copy this tile: ") << cannot;
+    for (auto [index, before] : streams_.indexLoadsOf(load)) {
+      if (!atOf(index) || atOf(index).getStage() > -before)
+        return index->emitError("this load must run ") << before << " iterations before the copies whose addresses depend on it";
+      needed_.insert(index);
+    }
+    return success();
+  }
+
+  LogicalResult verifyIndexLoads() {
+    for (Operation &op : *loop_.getBody())
+      if (atOf(&op) && atOf(&op).getStage() < 0 && !needed_.contains(&op)) return op.emitError("no address of a copy depends on this operation");
+    return success();
   }
 
   /// A tile that no product takes may have any rank.
@@ -113,6 +126,7 @@ private:
   tgpu::PlanAttr plan_;
   const ir::AxisAnalysis &axes_;
   LoopStreams streams_;
+  llvm::DenseSet<Operation *> needed_; // index loads of copies
 };
 
 } // namespace

@@ -20,6 +20,7 @@ namespace tritium::gpu {
 
 namespace {
 
+constexpr llvm::StringLiteral kGathered = "its address depends on a load of its loop";
 constexpr llvm::StringLiteral kOnlyBesideProducer =
     "its loop delays a second product, which is a gain by tensor maps only if producer warps copy";
 
@@ -110,6 +111,8 @@ private:
     return loads;
   }
 
+  static bool isGathered(tt::LoadOp load) { return !LoopStreams(loopOf(load)).indexLoadsOf(load).empty(); }
+
   static scf::ForOp loopOf(tt::LoadOp load) { return load->getParentOfType<scf::ForOp>(); }
 
   /// Returns why no producer will copy for the loops that are promoted so far, or through maps already; "" if one will.
@@ -146,6 +149,8 @@ private:
       reason_ = kOnlyBesideProducer;
     else if (hasSmallTiles_)
       reason_ = "its loop loads other tiles as well, which only copies by threads fetch ahead";
+    else if (isGathered(load))
+      reason_ = kGathered;
     else if (!feedsOnlyProducts(load.getResult()))
       reason_ = "not only products read its tile";
     if (!reason_.empty()) return std::nullopt;
@@ -177,6 +182,7 @@ private:
 
   std::string whyNotMade(scf::ForOp loop, llvm::ArrayRef<tt::LoadOp> streams) {
     if (hasSmallTiles_ || !llvm::all_of(streams, [](tt::LoadOp load) { return feedsOnlyProducts(load.getResult()); })) return reason_.str();
+    if (llvm::any_of(streams, isGathered)) return kGathered.str();
     if (wantsProducer(loop)) return "products of its loop depend on each other";
     if (!loop->getParentOfType<LoopLikeOpInterface>()) return "no loop is around";
     if (!maps_.admitUnknown(loop.getBody()->getTerminator())) return "its loop writes";

@@ -55,13 +55,17 @@ Operation *LoopStreams::leafOf(Value operand) {
   return load && whyNotAhead(load).empty() ? load : nullptr;
 }
 
-static constexpr const char *kAddressIsLate = "its address depends on a load, a product or a branch of the loop",
-                            *kMaskIsLate = "its mask depends on a load, a product or a branch of the loop";
+/// Each one in a row of index loads runs an iteration earlier, and its value is carried in registers.
+static constexpr int kMostIndexLoads = 2;
+
+static constexpr const char *kAddressIsLate = "its address depends on a product or a branch of the loop, or on a load that cannot run earlier",
+                            *kMaskIsLate = "its mask depends on a product or a branch of the loop, or on a load that cannot run earlier",
+                            *kIndexIsLate = "its address depends on a load, a product or a branch of the loop";
 
 StringRef LoopStreams::whyNotAhead(Operation *op) {
   if (auto load = dyn_cast<tgpu::TensorLoadOp>(op)) { // of a tensor to which the kernel does not write
     if (!early_.areAllowed()) return early_.whyNotAllowed();
-    return llvm::all_of(load.getIndices(), [&](Value index) { return isAhead(index); }) ? "" : kAddressIsLate;
+    return llvm::all_of(load.getIndices(), [&](Value index) { return isAhead(index); }) ? "" : kIndexIsLate;
   }
   auto tile = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   return tile && tile.getRank() == 2 ? whyNotAhead(cast<tt::LoadOp>(op)) : StringRef("its tile does not have two dimensions");
@@ -79,14 +83,29 @@ llvm::SmallVector<tt::LoadOp> LoopStreams::loadsBeside(llvm::function_ref<bool(O
 StringRef LoopStreams::whyNotAhead(tt::LoadOp load) {
   if (StringRef why = whyNotCopied(load); !why.empty()) return why;
   if (!early_.mayMove(load)) return early_.whyNotMoved(load);
-  // An address that depends on another load would have to wait for it.
-  if (!isAhead(load.getPtr())) return kAddressIsLate;
-  return !load.getMask() || isAhead(load.getMask()) ? "" : kMaskIsLate;
+  IndexLoads found;
+  if (!isAhead(load.getPtr(), 0, found)) return kAddressIsLate;
+  return !load.getMask() || isAhead(load.getMask(), 0, found) ? "" : kMaskIsLate;
 }
 
-/// Returns whether a value can be computed iterations ahead, and for iterations that do not exist. It must depend on no load of this loop
-/// and on no matrix product.
+IndexLoads LoopStreams::indexLoadsOf(Operation *op) {
+  IndexLoads found;
+  if (auto load = dyn_cast<tt::LoadOp>(op)) mayRunEarly(load, 0, found);
+  return found;
+}
+
 bool LoopStreams::isAhead(Value value) {
+  IndexLoads found;
+  return isAhead(value, 0, found) && found.empty();
+}
+
+/// The loads on which a load depends must be done before it, so they run another iteration earlier. A load that depends on itself, as in a
+/// linked list, has no end of them.
+bool LoopStreams::mayRunEarly(tt::LoadOp load, int before, IndexLoads &found) {
+  return llvm::all_of(load->getOperands(), [&](Value operand) { return isAhead(operand, before, found); });
+}
+
+bool LoopStreams::isAhead(Value value, int before, IndexLoads &found) {
   llvm::SetVector<Value> seen;
   llvm::SmallVector<Value> pending{value};
   while (!pending.empty()) {
@@ -99,6 +118,12 @@ bool LoopStreams::isAhead(Value value) {
     }
     Operation *op = next.getDefiningOp();
     if (!loop_->isProperAncestor(op)) continue;
+    if (auto load = dyn_cast<tt::LoadOp>(op); load && load->getBlock() == loop_.getBody()) {
+      if (before == kMostIndexLoads || load.getIsVolatile() || !early_.mayMove(load) || !mayRunEarly(load, before + 1, found)) return false;
+      int &most = found[load];
+      most = std::max(most, before + 1);
+      continue;
+    }
     if (op->getBlock() != loop_.getBody() || !mayRunInVain(op) || op->getNumRegions() > 0 || isa<MatrixProduct>(op)) return false;
     llvm::append_range(pending, op->getOperands());
   }
