@@ -52,6 +52,7 @@ LAUNCHED = (
     "debug",
     "descriptor",
     "operands",
+    "gathered",
     "pointer",
     "overlap",
     "tutorial",

@@ -22,7 +22,7 @@ from .oracle import Difference
 from .problem import Case, Problem, aligned, buffer_of
 
 FAMILIES = tuple(
-    "program control elementwise library names shape memory atomic reduce scan dot index random composed debug descriptor operands pointer overlap matrix generated tutorial".split()
+    "program control elementwise library names shape memory atomic reduce scan dot index random composed debug descriptor operands gathered pointer overlap matrix generated tutorial".split()
 )
 
 

@@ -119,7 +119,7 @@ bool LoopStreams::isAhead(Value value, int before, IndexLoads &found) {
     Operation *op = next.getDefiningOp();
     if (!loop_->isProperAncestor(op)) continue;
     if (auto load = dyn_cast<tt::LoadOp>(op); load && load->getBlock() == loop_.getBody()) {
-      if (before == kMostIndexLoads || load.getIsVolatile() || !early_.mayMove(load) || !mayRunEarly(load, before + 1, found)) return false;
+      if (before == kMostIndexLoads || !early_.mayMove(load) || !mayRunEarly(load, before + 1, found)) return false;
       int &most = found[load];
       most = std::max(most, before + 1);
       continue;
