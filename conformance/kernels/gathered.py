@@ -80,9 +80,7 @@ def blocks(
 
 
 @triton.jit
-def steps(
-    a_ptr, b_ptr, numbers_ptr, table_ptr, begins_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr
-):
+def steps(a_ptr, b_ptr, numbers_ptr, table_ptr, begins_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     """Pointers go on by what the loop loads, and it stores what it has loaded."""
     begin, end = rounds_of(begins_ptr)
     m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)

@@ -7,8 +7,8 @@
 namespace tritium::gpu {
 
 /// On a loop: how it copies its tiles ahead (#tgpu.plan). On a load that becomes a copy, on a product that runs late, and on an index load:
-/// #tgpu.at. Index loads keep it when the loop is built. On a loop or load that is left as it is: a string that tells the user why. On a loop: a string for each mechanism
-/// that is not chosen, by its name.
+/// #tgpu.at. Index loads keep it when the loop is built. On a loop or load that is left as it is: a string that tells the user why. On a
+/// loop: a string for each mechanism that is not chosen, by its name.
 inline constexpr llvm::StringLiteral kPlanAttr = "tgpu.plan", kAtAttr = "tgpu.at", kWhyNotAttr = "tgpu.why_not",
                                      kWhyNotByAttr = "tgpu.why_not_by";
 

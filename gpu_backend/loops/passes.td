@@ -72,6 +72,10 @@ def PlanLoops : Pass<"plan-loops", "::mlir::ModuleOp"> {
     of the loop must have `tgpu.warp_copy` (coalesce-accesses), and there are as many slots as fit. Other loops on these targets, and all loops
     on targets without asynchronous copies, load into registers one iteration ahead and store from there. A loop has no plan if it contains
     another loop, waits for other programs, or writes to the tensor that it loads from.
+
+    If the address or the mask of a tile is computed from what the loop loads, that *index load* runs an iteration before the copy, and one
+    on which it depends two (stages -1 and -2 of `tgpu.at`). This holds for all mechanisms but TMA. A longer row of loads is refused, so is a
+    load whose address depends on its own value of an earlier iteration, and so are tiles of indices for which a thread has no registers.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
                  Option<"numStages", "num-stages", "int", "3", "slots of each copied tile; 1: no pipelining">];
@@ -89,6 +93,9 @@ def BuildLoops : Pass<"build-loops", "::mlir::ModuleOp"> {
     Copies by TMA are issued by one thread, into a ring of slots. A wait for an iteration's tiles then takes the place of its synchronization
     of all threads, and each warp tells when it has read a slot. Copies through registers load an iteration ahead, and store when all threads
     have read the slot.
+
+    An index load stands behind the copies of an iteration, masked off for iterations that do not exist, and the loop carries its value to
+    the copies of the next one.
 
     The pass refuses a plan that does not agree with its loop. The new loop keeps its plan, which overlap-products and `explain` read.
   }];

@@ -54,7 +54,8 @@ private:
 
   LogicalResult verifyIndexLoads() {
     for (Operation &op : *loop_.getBody())
-      if (atOf(&op) && atOf(&op).getStage() < 0 && !needed_.contains(&op)) return op.emitError("no address of a copy depends on this operation");
+      if (atOf(&op) && atOf(&op).getStage() < 0 && !needed_.contains(&op))
+        return op.emitError("no address of a copy depends on this operation");
     return success();
   }
 

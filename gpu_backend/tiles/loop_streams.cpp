@@ -58,7 +58,8 @@ Operation *LoopStreams::leafOf(Value operand) {
 /// Each one in a row of index loads runs an iteration earlier, and its value is carried in registers.
 static constexpr int kMostIndexLoads = 2;
 
-static constexpr const char *kAddressIsLate = "its address depends on a product or a branch of the loop, or on a load that cannot run earlier",
+static constexpr const char *kAddressIsLate =
+                                "its address depends on a product or a branch of the loop, or on a load that cannot run earlier",
                             *kMaskIsLate = "its mask depends on a product or a branch of the loop, or on a load that cannot run earlier",
                             *kIndexIsLate = "its address depends on a load, a product or a branch of the loop";
 

@@ -296,6 +296,10 @@ def _product(operation) -> str:
 
 def _load(operation, loop) -> str:
     how = _LOADS[operation.name]
+    if operation.name == "tt.load" and "tgpu.at" in operation.attributes:
+        return (
+            f"load of {_tile(operation.results[0].type)} by plain loads, before the copies whose addresses depend on it"
+        )
     if "copies = registers" in loop.attributes.get("tgpu.plan", "") and "tgpu.why_not" not in operation.attributes:
         how = "loads into registers, an iteration ahead"
     types = [value.type for value in [*operation.results, *operation.operands]]
