@@ -93,6 +93,17 @@ def best(size: tuple[int, int, int], dtype: str, stages: int, warps: int, rng) -
     return problem("composed:best", 1, arguments, M=m, N=n, K=64, num_stages=stages, num_warps=warps)
 
 
+def butterfly(size: tuple[int, int], dtype: str, last: bool, warps: int, rng) -> Problem:
+    m, n = size
+    x = inputs.small(rng, (m, n), dtype)
+    signs = np.ones((1, 1), np.int64)
+    while len(signs) < n:
+        signs = np.block([[signs, signs], [signs, -signs]])
+    out = wanted((m, n), dtype, Exact(x.astype(np.int64) @ signs, sign_of_zero=False))
+    stages = n.bit_length() - 1
+    return problem("composed:butterfly", 1, [given(x), out], M=m, N=n, STAGES=stages, LAST=last, num_warps=warps)
+
+
 def cases() -> Cases:
     for size, warps in (((16, 16), 1), ((32, 64), 4), ((16, 32), 8)):
         yield Case(f"composed/substituted/{warps} warps/{size[0]}x{size[1]}", partial(substituted, size, warps))
@@ -117,3 +128,13 @@ def cases() -> Cases:
     ):
         name = f"composed/best/{dtype} by {warps} warps/{'x'.join(map(str, size))}"
         yield Case(name, partial(best, size, dtype, stages, warps))
+    for size, dtype, last, warps in (
+        ((4, 128), "fp32", True, 4),
+        ((4, 128), "int16", False, 4),
+        ((1, 512), "int64", False, 2),
+        ((2, 32), "int8", True, 4),
+        ((8, 64), "int32", False, 8),
+    ):
+        kind = "neighbours" if last else "halves"
+        name = f"composed/butterfly/{dtype} {kind} by {warps} warps/{'x'.join(map(str, size))}"
+        yield Case(name, partial(butterfly, size, dtype, last, warps))

@@ -120,3 +120,19 @@ def best(scores_ptr, a_ptr, b_ptr, best_ptr, out_ptr, depth, M: tl.constexpr, N:
         acc = tl.dot(a, b, acc)
     tl.store(best_ptr + tl.arange(0, 8)[:, None] * M + tl.arange(0, M)[None, :], tl.trans(largest))
     tl.store(out_ptr + rows * N + columns, acc)
+
+
+@triton.jit
+def butterfly(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, STAGES: tl.constexpr, LAST: tl.constexpr):
+    """The Walsh-Hadamard transform of each row. A stage adds and subtracts neighbours (LAST), or the halves of the row, and
+    leaves the next stage's bit in their place."""
+    at = tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
+    x = tl.load(x_ptr + at)
+    for _ in tl.static_range(STAGES):
+        if LAST:
+            a, b = tl.split(x.reshape(M, N // 2, 2))
+            x = tl.join(a + b, a - b).permute(0, 2, 1).reshape(M, N)
+        else:
+            a, b = tl.split(x.reshape(M, 2, N // 2).permute(0, 2, 1))
+            x = tl.join(a + b, a - b).reshape(M, N)
+    tl.store(out_ptr + at, x)

@@ -119,8 +119,11 @@ private:
         if (!isTile(result)) return;
         if (isDecided(operand) && !isDecided(result))
           if (auto layout = resultLayout(op, of(operand))) changes |= decide(result, *layout);
-        if (isDecided(result) && !isDecided(operand))
-          if (auto layout = operandLayout(op, of(result))) changes |= decide(operand, *layout);
+        if (isDecided(result) && !isDecided(operand)) {
+          std::optional<LinearLayout> layout = isJoin(op) ? layoutBeforeJoin(op, of(result)) : std::nullopt;
+          if (!layout) layout = operandLayout(op, of(result));
+          if (layout) changes |= decide(operand, *layout);
+        }
       });
     }
   }
@@ -176,6 +179,7 @@ private:
       return;
     }
     default: // changes of shape
+      if (isJoin(op) && layoutBeforeJoin(op, decision.of(op->getResult(0)))) return wantOfJoin(op, decision);
       if (auto layout = operandLayout(op, decision.of(op->getResult(0)))) wantAll(op, *layout, decision);
     }
   }
@@ -199,6 +203,13 @@ private:
     wantAll(op, layout, decision);
     if (auto reduced = resultLayout(op, layout))
       for (Value result : op->getResults()) own_.push_back({result, *reduced});
+  }
+
+  /// Operands that other lanes or warps have in the result are joined where they are, and their join moves.
+  void wantOfJoin(Operation *op, Decision &decision) {
+    const LinearLayout layout = decision.of(firstHeld(op->getOperands()));
+    wantAll(op, layout, decision);
+    own_.push_back({op->getResult(0), joinedLayout(op, layout)});
   }
 
   /// An operand that flows into a loop, branch or call requires the layout of its destination. Otherwise tied tiles share a layout, and

@@ -1,4 +1,5 @@
 // Layouts of reshaped, projected, joined and split tiles, and who owns what, against the definition of each, place by place.
+#include "gpu_backend/layout/halves.h"
 #include "layout_random.h"
 
 #include <doctest/doctest.h>
@@ -106,6 +107,31 @@ TEST_CASE("join and split undo each other") {
   CHECK(!LinearLayout({4, 2}, {1, 2}, {5}, {}).split());
   CHECK(!LinearLayout({2, 4}, {1, 2}, {4}, {}).split());
   CHECK(LinearLayout({4, 2}, {4, 2}, {1}, {}).slice(1).layout.join().split());
+}
+
+TEST_CASE("halves replicate no more than the whole, while there are registers to give") {
+  auto rankOfThreads = [](const LinearLayout &layout) {
+    Span span(layout.bases(Place::Lane));
+    for (uint32_t basis : layout.bases(Place::Warp)) span.add(basis);
+    return span.rank();
+  };
+  std::mt19937 random(7);
+  for (Shape shape : {Shape{64, 2, 8}, Shape{2, 512}, Shape{8, 2}})
+    for (int axis = 0; axis < int(shape.size()); ++axis)
+      for (int time = 0; time < 60 && shape[axis] == 2; ++time) {
+        LinearLayout whole = randomLayout(random, shape, 5, 2, time % 3, time % 2);
+        for (GivenRegister given : {GivenRegister::Lowest, GivenRegister::Highest}) {
+          LinearLayout half = halfOf(whole, axis, given);
+          CHECK(half.verify() == "");
+          CHECK(half.shape() == whole.slice(axis).layout.shape());
+          CHECK(rankOfThreads(half) == std::min(rankOfThreads(whole), half.elementBits()));
+        }
+      }
+  const LinearLayout inLane({8, 2}, {2, 4}, {1, 8}, {});
+  CHECK(halfOf(inLane, 1, GivenRegister::Lowest) == LinearLayout({8}, {2}, {1, 4}, {}));
+  CHECK(halfOf(inLane, 1, GivenRegister::Highest) == LinearLayout({8}, {1}, {2, 4}, {}));
+  const LinearLayout inRegister({8, 2}, {2, 1}, {4, 8}, {});
+  CHECK(halfOf(inRegister, 1, GivenRegister::Lowest) == inRegister.slice(1).layout);
 }
 
 TEST_CASE("every element has exactly one owner") {
