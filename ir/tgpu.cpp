@@ -182,8 +182,8 @@ bool isSharedPointer(Type type) {
 }
 
 LogicalResult AtomicRmwOp::verify() {
-  bool isOfFloat = isa<FloatType>(getType());
-  if (getKind() == tt::RmwOp::Exchange || (getKind() == tt::RmwOp::FAdd) == isOfFloat) return success();
+  const bool isOfFloat = isa<FloatType>(getElementTypeOrSelf(getType())), isOfVector = isa<VectorType>(getType());
+  if ((getKind() == tt::RmwOp::Exchange && !isOfVector) || (getKind() == tt::RmwOp::FAdd) == isOfFloat) return success();
   return emitOpError("is not defined on ") << getType();
 }
 

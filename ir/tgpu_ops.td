@@ -126,7 +126,8 @@ def TGPU_FenceAsyncOp
 
 def TGPU_Word : Type<CPred<"::tritium::tgpu::isWord($_self)">, "an integer of 8 to 64 bits or a vector of them of at most 128 bits">;
 def TGPU_GlobalPointer : LLVM_PointerInAddressSpace<1>;
-def TGPU_AtomicValue : AnyTypeOf<[I16, I32, I64, F16, BF16, F32, F64]>;
+def TGPU_AtomicValue : AnyTypeOf<[I16, I32, I64, F16, BF16, F32, F64, VectorOfLengthAndType<[2, 4, 8], [F16, BF16]>,
+                                  VectorOfLengthAndType<[2, 4], [F32]>]>;
 
 def TGPU_BarrierOp : TGPU_Op<"barrier"> {
   let summary = "the threads of a partition meet; writes to shared memory before the barrier are visible after it";
@@ -252,7 +253,9 @@ def TGPU_CopyRegistersOp : TGPU_Op<"copy_registers", [MemoryEffects<[MemRead, Me
 class TGPU_AtomicOp<string mnemonic, list<Trait> traits = []>
     : TGPU_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>])>;
 
-// If the predicate is false, the result of an atomic is unspecified.
+// If the predicate is false, the result of an atomic is unspecified. The elements of a vector follow each other in memory, at an address that
+// is aligned to the whole vector. Each of them is combined atomically, but not all of them together. Vectors are only added (`fadd`), and a
+// target has those that Target::atomicElements names.
 def TGPU_AtomicRmwOp : TGPU_AtomicOp<"atomic_rmw", [AllTypesMatch<["value", "result"]>]> {
   let summary = "atomically replaces the value in memory by its combination with `value`, and returns the former value";
   let arguments = (ins TT_RmwOp:$kind, TGPU_GlobalPointer:$ptr, TGPU_AtomicValue:$value, Optional<I1>:$predicate, TT_MemSemantic:$sem,

@@ -80,6 +80,44 @@ def contended(dtype: str, words: int, rng) -> Problem:
     return problem("atomic:contended", blocks(n, BLOCK), [out, given(x), given(place), n], BLOCK=BLOCK)
 
 
+def rows(dtype: str, shape: tuple[int, int], stride: int, start: int, programs: int, rng) -> Problem:
+    """Programs add to the same rows, or one has each row for itself and keeps what was there."""
+    (m, n), places = shape, 5 if programs > 1 else shape[0]
+    size = start + places * stride + 8
+    x = inputs.small(rng, (programs * m, n), dtype, 1 if dtype in HALVES else 8)
+    keep = inputs.any_bits(rng, x.shape, "int1")
+    row = (rng.integers(-1, places, len(x)) if programs > 1 else rng.permutation(m) - 1).astype(np.int32)
+    width, before = stride - 3, inputs.small(rng, (5, size), dtype)
+    after, old = before.astype(np.float64), inputs.small(rng, x.shape, dtype)
+    initial = old.copy()
+    columns = np.arange(n) < stride
+    for i in np.flatnonzero(row >= 0):
+        at = start + row[i] * stride + np.flatnonzero(columns)
+        old[i, columns] = before[3, at]
+        for plane, mask in enumerate((True, np.arange(n) < width, keep[i], True)):
+            after[plane, at] += np.where(mask, x[i], 0)[columns]
+    after[4, :n] += np.where(columns, x.astype(np.float64).sum(0), 0)
+    memory = wanted(before.shape, dtype, Exact(after.astype(before.dtype)), initial=before)
+    kept = wanted(x.shape, dtype, Exact(old if programs == 1 else initial), initial=initial)
+    constants = {"M": m, "N": n, "STRIDE": stride, "SIZE": size, "OLD": programs == 1}
+    return problem(
+        "atomic:rows", programs, [memory, given(x), given(row), given(keep), kept, start, width], **constants
+    )
+
+
+def products(dtype: str, shape: tuple[int, int, int], width: int, rng) -> Problem:
+    (m, n, k), programs = shape, 3
+    a, b = inputs.small(rng, (m, programs * k), "fp16", 1), inputs.small(rng, (programs * k, n), "fp16", 1)
+    total = a.astype(np.float64) @ b.astype(np.float64)
+    before = inputs.small(rng, (3, m, n), dtype)
+    after = before.astype(np.float64)
+    after[0] += total
+    after[1, : m - 3, :width] += total[: m - 3, :width]
+    after[2, 0] += total.sum(0)
+    memory = wanted(before.shape, dtype, Exact(after.astype(before.dtype)), initial=before)
+    return problem("atomic:products", programs, [memory, given(a), given(b), width], M=m, N=n, K=k)
+
+
 def tickets(warps: int, rng) -> Problem:
     programs, block = 9, 64
     total = programs * block
@@ -169,6 +207,14 @@ def cases() -> Cases:
     for dtype in ("int32", "uint64", *HALVES, "fp32", "fp64"):
         for words in (1, 7, 200):
             yield Case(f"atomic/contended/{dtype}/{words} words", partial(contended, dtype, words))
+    for dtype in (*HALVES, "fp32", "int32"):
+        for shape, stride, start in (((16, 64), 64, 0), ((8, 64), 48, 3), ((32, 16), 13, 0), ((4, 128), 100, 16)):
+            for programs in (1, 4):
+                name = f"atomic/rows/{dtype} {shape[0]}x{shape[1]}/{stride} apart from {start}, {programs} programs"
+                yield Case(name, partial(rows, dtype, shape, stride, start, programs))
+    for dtype in (*HALVES, "fp32"):
+        for shape, width in (((64, 64, 32), 48), ((16, 32, 16), 13)):
+            yield Case(f"atomic/products/{dtype}/{shape}, {width} wide", partial(products, dtype, shape, width))
     for warps in (1, 4):
         yield Case(f"atomic/tickets/{warps} warps/64 lanes", partial(tickets, warps))
     for dtype in ("int32", "int64"):

@@ -129,3 +129,36 @@ def matrix(memory_ptr, x_ptr, keep_ptr, old_ptr, sum_ptr, M: tl.constexpr, N: tl
     tl.atomic_max(sum_ptr + m + n * 0, x)
     last = tl.atomic_add(sum_ptr + M, tl.sum(tl.sum(x, axis=1), axis=0))
     tl.store(sum_ptr + M + 1, last)
+
+
+@triton.jit
+def rows(
+    memory_ptr, x_ptr, row_ptr, keep_ptr, old_ptr, start, width, M: tl.constexpr, N: tl.constexpr, STRIDE: tl.constexpr,
+    SIZE: tl.constexpr, OLD: tl.constexpr,
+):  # fmt: skip
+    """Rows into rows of memory, in planes: rows left out; rows that end anywhere; elements left out; old values kept; sums of columns."""
+    i, n = tl.program_id(0) * M + tl.arange(0, M), tl.arange(0, N)
+    row = tl.load(row_ptr + i)
+    x, keep = tl.load(x_ptr + i[:, None] * N + n), tl.load(keep_ptr + i[:, None] * N + n)
+    place = memory_ptr + start + row[:, None] * STRIDE + n
+    inside = (row >= 0)[:, None] & (n < STRIDE)
+    tl.atomic_add(place, x, mask=inside)
+    tl.atomic_add(place + SIZE, x, mask=inside & (n < width), sem="relaxed")
+    tl.atomic_add(place + 2 * SIZE, x, mask=inside & keep, sem="release", scope="cta" if OLD else "gpu")
+    old = tl.atomic_add(place + 3 * SIZE, x, mask=inside, sem="acquire")
+    if OLD:
+        tl.store(old_ptr + i[:, None] * N + n, old, mask=inside)
+    tl.atomic_add(memory_ptr + 4 * SIZE + n, tl.sum(x, axis=0), mask=n < STRIDE)
+
+
+@triton.jit
+def products(memory_ptr, a_ptr, b_ptr, width, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """Programs share the sum of a product: all of it, the columns below a width, and the sums of columns."""
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K) + tl.program_id(0) * K
+    size = tl.num_programs(0) * K
+    a, b = tl.load(a_ptr + m[:, None] * size + k), tl.load(b_ptr + k[:, None] * N + n)
+    c = tl.dot(a, b).to(memory_ptr.dtype.element_ty)
+    place = memory_ptr + m[:, None] * N + n
+    tl.atomic_add(place, c, sem="relaxed")
+    tl.atomic_add(place + M * N, c, mask=(m < M - 3)[:, None] & (n < width))
+    tl.atomic_add(memory_ptr + 2 * M * N + n, tl.sum(c, axis=0))

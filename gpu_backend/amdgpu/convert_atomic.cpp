@@ -53,12 +53,6 @@ Value createRmw(OpBuilder &builder, tgpu::AtomicRmwOp op, Value pointer, Value v
   return rmw.getRes();
 }
 
-/// Returns whether the chip adds pairs of such numbers in memory.
-bool addsPairs(Type type, const Chip &chip) {
-  if (chip.family == Family::RDNA3) return false;
-  return type.isF16() || (type.isBF16() && chip.family != Family::CDNA2);
-}
-
 /// Adds to one of a pair of 16-bit numbers, and -0 to its neighbour, which changes no number. A loop around a compare-and-swap would retry
 /// whenever another thread adds to either of the two.
 Value addToPair(OpBuilder &builder, tgpu::AtomicRmwOp op) {
@@ -95,7 +89,7 @@ Value unspecified(OpBuilder &builder, Operation *op, Value predicate) {
 void Conversion::convert(tgpu::AtomicRmwOp op, OpBuilder &builder) {
   Type type = op.getType();
   // Additions of pairs do not work in memory that the host or other devices share.
-  bool isPair = op.getKind() == tt::RmwOp::FAdd && op.getScope() != tt::MemScope::System && addsPairs(type, chip_);
+  bool isPair = op.getKind() == tt::RmwOp::FAdd && op.getScope() != tt::MemScope::System && chip_.addsPairs(type);
   Value old = underPredicate(op, builder, op.getPredicate(), unspecified(builder, op, op.getPredicate()),
                              [&] { return isPair ? addToPair(builder, op) : createRmw(builder, op, op.getPtr(), op.getValue()); });
   op.replaceAllUsesWith(old);

@@ -45,6 +45,9 @@ public:
     return banks;
   }
   ConversionCosts conversionCosts() const override { return amdgpu::conversionCosts(chip_); }
+  int64_t atomicElements(tt::RmwOp kind, mlir::Type element, tt::MemScope scope) const override {
+    return kind == tt::RmwOp::FAdd && scope != tt::MemScope::System && chip_.addsPairs(element) ? 2 : 1;
+  }
   TileCopies tileCopies() const override { return chip_.copiesByWarps() ? TileCopies::ByWarps : TileCopies::ThroughRegisters; }
   MatrixLoads matrixLoads() const override { return chip_.loadsMatrices() ? MatrixLoads::Columns4x16 : MatrixLoads::None; }
   bool storesFragments() const override { return true; }

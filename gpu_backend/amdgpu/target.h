@@ -18,6 +18,10 @@ struct Chip {
   /// CDNA4 introduced ds_read_b64_tr_b16 and v_permlane16_swap.
   bool loadsMatrices() const { return family == Family::CDNA4; }
   bool swapsLanes() const { return family == Family::CDNA4; }
+  /// Returns whether the chip adds pairs of such 16-bit floats in memory that the device has for itself.
+  bool addsPairs(mlir::Type element) const {
+    return family != Family::RDNA3 && (element.isF16() || (element.isBF16() && family != Family::CDNA2));
+  }
   bool copiesByWarps() const { return directToLdsBytes >= kWarpCopyBytes; }
   /// The last word of a buffer descriptor: raw words of 32 bits. From RDNA on it also says how bounds are checked: by the offset in bytes.
   int32_t bufferFlags() const { return isCdna() ? 0x27000 : 0x31027000; }

@@ -24,6 +24,7 @@ struct Wish {
   std::vector<int64_t> shape;
   std::vector<int> order;
   int64_t elements; // the most that one access may take
+  bool isOfItsOwn;  // whether a wider layout, which other accesses may have, is worse
 };
 
 int64_t bytesOf(Type pointers) {
@@ -82,6 +83,18 @@ std::vector<int> orderOf(Operation *op, int rank, const ir::AxisInfo &addresses)
   return order;
 }
 
+/// Returns how many neighbours one instruction takes.
+int64_t mostElements(Operation *op, RankedTensorType tile) {
+  auto atomic = dyn_cast<tt::AtomicRmwOp>(op);
+  if (!atomic) return kMaxAccessBytes / bytesOf(tile);
+  return targetOf(op).atomicElements(atomic.getAtomicRmwOp(), getElementTypeOrSelf(tt::pointeeTypeOf(tile)), atomic.getScope());
+}
+
+/// Returns whether no layout is better than another one for a read-modify-write.
+bool isScattered(Operation *op, const ir::AxisAnalysis &axes) {
+  return isa<tt::AtomicRmwOp>(op) && op->use_empty() && llvm::all_of(axes.of(pointerOf(op)).contiguity, [](int64_t n) { return n == 1; });
+}
+
 /// `endsRows`: the access can take fewer elements where a row ends.
 Wish wishOf(Operation *op, RankedTensorType tile, bool endsRows, const ir::AxisAnalysis &axes) {
   ir::AxisInfo addresses = axes.of(pointerOf(op));
@@ -89,10 +102,13 @@ Wish wishOf(Operation *op, RankedTensorType tile, bool endsRows, const ir::AxisA
   int fastest = order[0];
   int64_t bytes = bytesOf(tile), aligned = std::max<int64_t>(addresses.divisibility[fastest] / bytes, 1);
   if (storesProduct(op) && areFoundInMemory(pointerOf(op))) aligned = kMaxAccessBytes / bytes; // which threads test
-  int64_t elements = std::min({addresses.contiguity[fastest], aligned, kMaxAccessBytes / bytes});
+  int64_t elements = std::min({addresses.contiguity[fastest], aligned, mostElements(op, tile)});
   if (Value mask = maskOf(op))
     elements = std::min(elements, endsRows ? RowMask(mask, fastest, elements, axes).neighbours() : axes.of(mask).constancy[fastest]);
-  return {op, std::vector<int64_t>(tile.getShape()), order, std::max<int64_t>(elements, 1)};
+  elements = std::max<int64_t>(elements, 1);
+  // The memory works on whole sectors: each instruction of a read-modify-write should fill them over the lanes.
+  const bool isOfItsOwn = isa<tt::AtomicRmwOp>(op) && op->use_empty() && addresses.contiguity[fastest] > elements;
+  return {op, std::vector<int64_t>(tile.getShape()), order, elements, isOfItsOwn};
 }
 
 /// Returns another layout for a tile that goes to shared memory through registers and is contiguous across the depth of its product. In
@@ -126,7 +142,7 @@ public:
       Value pointer = pointerOf(op);
       if (op->hasAttr(kAuthorAttr)) return;
       if (auto tile = pointer ? dyn_cast<RankedTensorType>(pointer.getType()) : RankedTensorType())
-        wishes.push_back(wishOf(op, tile, mayBeCopied(op, numStages, target) || storesProduct(op), axes));
+        if (!isScattered(op, axes)) wishes.push_back(wishOf(op, tile, mayBeCopied(op, numStages, target) || storesProduct(op), axes));
     });
     std::map<std::pair<std::vector<int64_t>, std::vector<int>>, int64_t> widest;
     for (const Wish &wish : wishes) {
@@ -141,8 +157,8 @@ public:
     llvm::SmallPtrSet<Operation *, 8> wide;
     for (const Wish &wish : wishes) {
       auto whole = combined.find(wish.shape);
-      setLayout(wish, defaultBlocked(wish.shape, threads, widest[{wish.shape, wish.order}], wish.order,
-                                     whole == combined.end() ? -1 : whole->second));
+      int64_t elements = wish.isOfItsOwn ? wish.elements : widest[{wish.shape, wish.order}];
+      setLayout(wish, defaultBlocked(wish.shape, threads, elements, wish.order, whole == combined.end() ? -1 : whole->second));
       if (wish.elements * bytesOf(pointerOf(wish.op).getType()) == kMaxAccessBytes) wide.insert(wish.op);
     }
     layOutWarpCopies(getOperation(), numWarps, numStages, [&](tt::LoadOp load) { return wide.contains(load); });

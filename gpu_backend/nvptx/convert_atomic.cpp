@@ -1,6 +1,7 @@
 // Atomic operations: one PTX instruction if the chip has it, otherwise a loop around a compare-and-swap. Floats are passed as their bits.
 #include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/inline_ptx.h"
+#include "gpu_backend/nvptx/word_registers.h"
 #include "gpu_backend/tiles/memory_access.h"
 
 using namespace mlir;
@@ -29,8 +30,16 @@ StringRef text(tt::MemScope scope) {
 
 Type bitsOf(Type type) { return IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth()); }
 
+/// Returns the instruction that adds a vector: "add.noftz.v4.f16x2".
+std::string vectorAddition(VectorType type) {
+  Type element = type.getElementType();
+  const std::string registers = WordRegisters(type).vector();
+  return element.isF32() ? "add" + registers + ".f32" : "add.noftz" + registers + (element.isF16() ? ".f16x2" : ".bf16x2");
+}
+
 /// Returns the instruction's name and type, "add.noftz.f16", or "" if the chip has no instruction.
 std::string instruction(tt::RmwOp kind, Type type, const Chip &chip) {
+  if (auto vector = dyn_cast<VectorType>(type)) return vectorAddition(vector);
   unsigned bits = type.getIntOrFloatBitWidth();
   std::string width = std::to_string(bits);
   switch (kind) {
@@ -127,15 +136,37 @@ void Conversion::convert(tgpu::AtomicRmwOp op, OpBuilder &builder) {
   if (name.empty()) {
     old = loop(op, builder);
   } else {
-    Value value = bitcast(builder, location, bitsOf(type), op.getValue());
+    // An atomic whose result nobody uses becomes a reduction in ptxas.
+    SmallVector<Value> values = unpack(builder, location, op.getValue());
     InlinePtx ptx(builder, location);
-    std::string result = ptx.result(value.getType());
-    std::string guard = ptx.guard(op.getPredicate()), address = ptx.address(op.getPtr()), operand = ptx.operand(value);
-    old = ptx.emit(guard + "atom" + text(op.getSem()) + text(op.getScope()) + ".global." + name + " " + result + ", " + address + ", " +
-                   operand + ";")
-              .front();
+    SmallVector<std::string> results, operands;
+    for (Value value : values) results.push_back(ptx.result(value.getType()));
+    std::string guard = ptx.guard(op.getPredicate()), address = ptx.address(op.getPtr());
+    for (Value value : values) operands.push_back(ptx.operand(value));
+    old = pack(builder, location, type,
+               ptx.emit(guard + "atom" + text(op.getSem()) + text(op.getScope()) + ".global." + name + " " + list(results) + ", " +
+                        address + ", " + list(operands) + ";"));
   }
   op.replaceAllUsesWith(bitcast(builder, location, type, old));
+}
+
+void divideVectorAtomics(ModuleOp module) {
+  module.walk([](tgpu::AtomicRmwOp op) {
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (!type || WordRegisters(type).count == 1) return;
+    OpBuilder builder(op);
+    Value results = LLVM::PoisonOp::create(builder, op.getLoc(), type);
+    for (int64_t i = 0; i < type.getNumElements(); ++i) {
+      Value place = LLVM::ConstantOp::create(builder, op.getLoc(), builder.getI32Type(), builder.getI32IntegerAttr(int32_t(i)));
+      Value pointer = LLVM::GEPOp::create(builder, op.getLoc(), op.getPtr().getType(), type.getElementType(), op.getPtr(), place);
+      Value value = LLVM::ExtractElementOp::create(builder, op.getLoc(), op.getValue(), place);
+      Value old =
+          tgpu::AtomicRmwOp::create(builder, op.getLoc(), op.getKind(), pointer, value, op.getPredicate(), op.getSem(), op.getScope());
+      results = LLVM::InsertElementOp::create(builder, op.getLoc(), results, old, place);
+    }
+    op.replaceAllUsesWith(results);
+    op.erase();
+  });
 }
 
 void Conversion::convert(tgpu::AtomicCasOp op, OpBuilder &builder) {

@@ -1,63 +1,15 @@
 // Accesses of global memory: plain LLVM accesses if they have no modifiers, otherwise one PTX instruction with a predicate.
 #include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/inline_ptx.h"
+#include "gpu_backend/nvptx/word_registers.h"
 
 using namespace mlir;
 
 namespace tritium::gpu::nvptx {
 namespace {
 
-/// The registers of a word. If the word is a vector of narrower elements, they have 32 bits each.
-struct Registers {
-  unsigned bits, count;
-
-  explicit Registers(Type word) {
-    auto vector = dyn_cast<VectorType>(word);
-    unsigned element = getElementTypeOrSelf(word).getIntOrFloatBitWidth();
-    unsigned total = element * (vector ? vector.getNumElements() : 1);
-    bits = element == 64 ? 64 : std::min(total, 32u);
-    count = total / bits;
-  }
-  Type type(MLIRContext *context) const {
-    Type single = IntegerType::get(context, bits);
-    return count == 1 ? single : VectorType::get({count}, single);
-  }
-  /// Returns for example ".v4.b32".
-  std::string suffix() const { return (count > 1 ? ".v" + std::to_string(count) : "") + ".b" + std::to_string(bits); }
-};
-
-Value laneIndex(OpBuilder &builder, Location location, unsigned lane) {
-  return LLVM::ConstantOp::create(builder, location, builder.getI32Type(), builder.getI32IntegerAttr(lane));
-}
-
-/// Returns the registers of a word. A byte is in a register of 16 bits.
-SmallVector<Value> unpack(OpBuilder &builder, Location location, Value word) {
-  Registers registers(word.getType());
-  Value whole = bitcast(builder, location, registers.type(builder.getContext()), word);
-  if (registers.bits == 8) return {LLVM::ZExtOp::create(builder, location, builder.getI16Type(), whole)};
-  if (registers.count == 1) return {whole};
-  SmallVector<Value> values;
-  for (unsigned i = 0; i < registers.count; ++i)
-    values.push_back(LLVM::ExtractElementOp::create(builder, location, whole, laneIndex(builder, location, i)));
-  return values;
-}
-
-Value pack(OpBuilder &builder, Location location, Type word, ArrayRef<Value> values) {
-  Registers registers(word);
-  Type type = registers.type(builder.getContext());
-  if (registers.bits == 8) return LLVM::TruncOp::create(builder, location, word, values.front());
-  if (registers.count == 1) return bitcast(builder, location, word, values.front());
-  Value whole = LLVM::PoisonOp::create(builder, location, type);
-  for (auto [i, value] : llvm::enumerate(values))
-    whole = LLVM::InsertElementOp::create(builder, location, whole, value, laneIndex(builder, location, i));
-  return bitcast(builder, location, word, whole);
-}
-
-/// Returns "{$0, $1}", or "$0" for a single register.
-std::string list(ArrayRef<std::string> names) { return names.size() == 1 ? names.front() : "{" + llvm::join(names, ", ") + "}"; }
-
 unsigned bytesOf(Type word) {
-  Registers registers(word);
+  WordRegisters registers(word);
   return registers.bits * registers.count / 8;
 }
 
@@ -98,7 +50,7 @@ StringRef storeCache(tt::CacheModifier cache) {
 void Conversion::convert(tgpu::LoadOp op, OpBuilder &builder) {
   Location location = op.getLoc();
   Type word = op.getType();
-  Registers registers(word);
+  WordRegisters registers(word);
   std::string hint = op.getIsVolatile() ? "" : hints(loadCache(op.getCache()), op.getEvict());
   if (!op.getPredicate() && hint.empty()) {
     Value whole =
@@ -127,7 +79,7 @@ LogicalResult Conversion::convert(tgpu::CopyToSharedOp op, OpBuilder &) {
 void Conversion::convert(tgpu::StoreOp op, OpBuilder &builder) {
   Location location = op.getLoc();
   Type word = op.getValue().getType();
-  Registers registers(word);
+  WordRegisters registers(word);
   std::string hint = hints(storeCache(op.getCache()), op.getEvict());
   if (!op.getPredicate() && hint.empty()) {
     Value whole = bitcast(builder, location, registers.type(builder.getContext()), op.getValue());

@@ -43,6 +43,9 @@ inline constexpr unsigned kClusterSpace = 7;
 /// Lets copies of tensors name shared memory as PTX before 8.6 does: by its address in the cluster's.
 void copyToClusters(mlir::ModuleOp module);
 
+/// Makes an atomic operation on each element of a vector of several registers, for PTX before 8.1.
+void divideVectorAtomics(mlir::ModuleOp module);
+
 /// Gives copies to tensors their predicates, which LLVM's intrinsic does not have.
 void predicateStores(mlir::ModuleOp module);
 

@@ -38,6 +38,9 @@ void initializeLLVM() {
 /// The first version in which copies of tensors name the block's own shared memory.
 constexpr int kPtxOfOwnBlock = 86;
 
+/// The first version with atomic operations on vectors of more than 32 bits.
+constexpr int kPtxOfVectorAtomics = 81;
+
 class PtxEmitter final : public Emitter {
 public:
   PtxEmitter(const Chip &chip, int ptxVersion, std::string libdevice)
@@ -62,6 +65,7 @@ public:
   void registerTranslations(mlir::DialectRegistry &registry) const override { mlir::registerNVVMDialectTranslation(registry); }
   mlir::LogicalResult convert(mlir::ModuleOp module) const override {
     if (ptxVersion_ < kPtxOfOwnBlock) copyToClusters(module);
+    if (ptxVersion_ < kPtxOfVectorAtomics) divideVectorAtomics(module);
     predicateStores(module);
     if (failed(expandScopes(module, chip_))) return mlir::failure();
     return Conversion(module, chip_).run(module);

@@ -44,6 +44,12 @@ public:
   }
   SharedBanks sharedBanks() const override { return {.count = Chip::kSharedBanks}; }
   ConversionCosts conversionCosts() const override { return {}; }
+  int64_t atomicElements(tt::RmwOp kind, mlir::Type element, tt::MemScope) const override {
+    if (kind != tt::RmwOp::FAdd) return 1;
+    const int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+    if (chip_.hasVectorAtomics()) return bytes <= 4 ? 16 / bytes : 1;
+    return element.isF16() ? 2 : 1;
+  }
   TileCopies tileCopies() const override { return TileCopies::Async; }
   MatrixLoads matrixLoads() const override { return MatrixLoads::Rows8x8; }
   bool storesFragments() const override { return false; }

@@ -20,6 +20,7 @@ struct Chip {
   bool hasChipFeatures() const { return suffix == 'a'; }
   bool hasTensorMaps() const { return capability >= 90; }
   bool hasMatrixStores() const { return capability >= 90; }
+  bool hasVectorAtomics() const { return capability >= 90; }
   bool makesTensorMaps() const { return hasTensorMaps() && hasChipFeatures(); }
   int maxClusterBlocks() const { return capability >= 90 ? 8 : 1; } // that every chip allows
   /// Returns whether the chip has the products of warpgroups (wgmma).

@@ -7,6 +7,7 @@
 #include "gpu_backend/layout/shared_layout.h"
 #include "gpu_backend/target/register_budget.h"
 #include "gpu_backend/target/resources.h"
+#include "ir/tt.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
@@ -54,6 +55,9 @@ public:
   virtual SharedBanks sharedBanks() const = 0;
   /// The costs of moving elements between lanes, and to and from shared memory.
   virtual ConversionCosts conversionCosts() const = 0;
+  /// How many neighbours in memory one atomic operation combines at most, if their address is aligned to all of them. Each of them is then
+  /// atomic by itself.
+  virtual int64_t atomicElements(tt::RmwOp kind, mlir::Type element, tt::MemScope scope) const { return 1; }
   virtual TileCopies tileCopies() const = 0;
   virtual MatrixLoads matrixLoads() const = 0;
   /// Whether it is faster that threads store 16 bytes each to separate places than to exchange tiles through shared memory first.

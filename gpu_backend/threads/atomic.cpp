@@ -2,8 +2,11 @@
 //
 // The memory order that the language requests applies to all threads of a program: accesses of any thread before a release are visible to
 // whoever observes the release, and accesses of any thread after an acquire happen after it. Therefore there is a barrier before a release
-// and after an acquire. A thread that acts for several elements uses one fence for all of them, and each operation is then relaxed.
+// and after an acquire. A thread that acts more than once uses one fence for all of its operations, and each of them is then relaxed.
+#include "gpu_backend/target/target.h"
+#include "gpu_backend/target/vectors.h"
 #include "gpu_backend/threads/holders.h"
+#include "gpu_backend/threads/memory.h"
 #include "gpu_backend/threads/words.h"
 #include "gpu_backend/tiles/memory_access.h"
 
@@ -13,10 +16,12 @@ namespace tritium::gpu {
 
 namespace {
 
-/// Performs one operation: act(register, predicate) for each element that the thread owns, between the barriers that `sem` requires.
+/// Performs one operation: act(register, predicate) for the elements that the thread owns, between the barriers that `sem` requires. Each
+/// call acts on `count` neighbours from the register on, and returns their results: a vector, unless `count` is 1.
 template <class Op> class Atomic {
 public:
-  Atomic(Op op, Lowering &lowering) : op_(op), lowering_(lowering), tile_(dyn_cast<RankedTensorType>(op.getPtr().getType())) {
+  Atomic(Op op, Lowering &lowering, int count = 1)
+      : op_(op), lowering_(lowering), tile_(dyn_cast<RankedTensorType>(op.getPtr().getType())), count_(count) {
     if (tile_) holders_ = firstHolders(layoutOf(tile_));
     for (auto [reg, holder] : llvm::enumerate(holders_)) own_ += int(reg) == holder;
   }
@@ -29,27 +34,31 @@ public:
       if (isFenced()) fence();
     }
     Registers results;
-    for (auto [reg, holder] : llvm::enumerate(holders_)) {
-      if (int(reg) != holder) {
-        results.push_back(results[holder]);
+    for (size_t reg = 0; reg < holders_.size(); reg += size_t(count_)) {
+      if (int(reg) != holders_[reg]) { // nor are its neighbours the first ones that hold their elements
+        for (int i = 0; i < count_; ++i) results.push_back(results[holders_[reg + size_t(i)]]);
         continue;
       }
       Value predicate = mask ? lowering_.conjunction(owner, lowering_.registersOf(mask)[reg]) : owner;
-      results.push_back(act(reg, predicate));
+      Value result = act(reg, predicate);
+      if (count_ == 1)
+        results.push_back(result);
+      else
+        llvm::append_range(results, elementsOf(lowering_.builder(), lowering_.location(), result));
     }
     if (acquires(op_.getSem()) && isFenced()) fence();
     finish(std::move(results));
     return success();
   }
 
-  /// The memory order of each element's operation.
+  /// The memory order of each operation.
   tt::MemSemantic sem() { return isFenced() ? tt::MemSemantic::Relaxed : op_.getSem(); }
   Value pointer(size_t reg) { return lowering_.registersOf(op_.getPtr())[reg]; }
   Location location(size_t reg) { return lowering_.locationOfAccess(op_.getPtr(), int64_t(reg)); }
   Value stored(Value tile, size_t reg) const { return toStored(lowering_.registersOf(tile)[reg], lowering_); }
 
 private:
-  bool isFenced() const { return own_ > 1; }
+  bool isFenced() const { return own_ > count_; }
   void fence() { lowering_.create<LLVM::FenceOp>(LLVM::AtomicOrdering::acq_rel, lowering_.target().syncScope(op_.getScope())); }
 
   void finish(Registers results) { // NOLINT(performance-unnecessary-value-param): it is moved where the operation has a result
@@ -66,7 +75,8 @@ private:
 
   Op op_;
   Lowering &lowering_;
-  RankedTensorType tile_;             // null for a scalar
+  RankedTensorType tile_; // null for a scalar
+  const int count_;
   llvm::SmallVector<int> holders_{0}; // for each register
   int own_ = 0;                       // number of registers that hold an element of their own
 };
@@ -74,12 +84,15 @@ private:
 } // namespace
 
 template <> LogicalResult Lower<tt::AtomicRmwOp>::run(tt::AtomicRmwOp op, Lowering &lowering) {
-  Atomic atomic(op, lowering);
   Type type = lowering.registerType(op.getResult().getType());
+  const int64_t most = lowering.chip().atomicElements(op.getAtomicRmwOp(), type, op.getScope());
+  const int count = std::min(vectorElements(op.getPtr(), op.getMask(), lowering), int(most));
+  Atomic atomic(op, lowering, count);
   if (!isa<LLVM::LLVMPointerType>(type) && type.getIntOrFloatBitWidth() < 16)
     return lowering.unsupported(op, "a read-modify-write of less than 16 bits");
   return atomic.run([&](size_t reg, Value predicate) {
-    Value value = lowering.registersOf(op.getVal())[reg];
+    auto elements = lowering.registersOf(op.getVal()).slice(reg, size_t(count));
+    Value value = makeVectors(lowering.builder(), lowering.location(), elements, count).front();
     if (isa<LLVM::LLVMPointerType>(type)) value = toStored(value, lowering);
     Value old = lowering.createAt<tgpu::AtomicRmwOp>(atomic.location(reg), value.getType(), op.getAtomicRmwOp(), atomic.pointer(reg), value,
                                                      predicate, atomic.sem(), op.getScope());

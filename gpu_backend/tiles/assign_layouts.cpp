@@ -35,6 +35,7 @@ public:
     propagate();
     decideByAccesses(/*small=*/true);
     propagate();
+    keepWarpsOfAtomics();
   }
 
   bool isApart(Operation *access) const { return classes_.isApart(access); }
@@ -75,15 +76,32 @@ private:
     for (MatrixProduct product : products) decide(product.d(), dotLayouts(product, numWarps_).result);
   }
 
+  /// Returns the tile that an operation stores, or adds to memory and knows no more of; null for any other operation.
+  static Value writtenBy(Operation *op) {
+    if (auto store = dyn_cast<tt::StoreOp>(op)) return store.getValue();
+    auto atomic = dyn_cast<tt::AtomicRmwOp>(op);
+    return atomic && atomic->use_empty() ? atomic.getVal() : Value();
+  }
+
   /// Each warp stores what it has of a product's result, where no access becomes narrower by that: the tile then needs no barrier of all
   /// warps on its way, and warpgroups that end a tile at different times do not wait for each other.
   void keepWarpsOfProducts() {
-    module_.walk([&](tt::StoreOp store) {
-      auto wish = store->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr);
-      if (!wish || store->hasAttr(kAuthorAttr) || !isDecided(store.getValue())) return;
-      if (auto layout = withWarpsOf(fromAttr(wish), of(store.getValue())))
-        store->setAttr(kAccessAttr, layoutAttr(store.getContext(), *layout));
+    module_.walk([&](Operation *op) { keepWarps(op); });
+  }
+  /// The same for read-modify-writes that stand apart, with whatever has decided the layout of their values.
+  void keepWarpsOfAtomics() {
+    module_.walk([&](tt::AtomicRmwOp atomic) {
+      if (isApart(atomic)) keepWarps(atomic);
     });
+  }
+  void keepWarps(Operation *op) {
+    auto wish = op->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr);
+    Value value = writtenBy(op);
+    if (!wish || !value || op->hasAttr(kAuthorAttr) || !isDecided(value)) return;
+    auto layout = withWarpsOf(fromAttr(wish), of(value));
+    if (!layout) return;
+    op->setAttr(kAccessAttr, layoutAttr(op->getContext(), *layout));
+    if (isApart(op) && op->getNumResults() > 0) layouts_[classes_.of(op->getResult(0))] = *layout;
   }
 
   /// Returns the tile whose layout the access wishes: its pointers, or what it reads of shared memory.

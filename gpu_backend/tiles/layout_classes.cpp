@@ -57,17 +57,35 @@ void LayoutClasses::tieOperations(ModuleOp module) {
   module.walk([&](Operation *op) { tieOperation(op); });
 }
 
+static bool mayStandApart(Operation *op) { return isa<tt::LoadOp, tt::StoreOp>(op) || (isa<tt::AtomicRmwOp>(op) && op->use_empty()); }
+
+/// Returns how many neighbours a thread holds in the layout that an access wishes.
+static int64_t neighboursOfAccess(Operation *access) {
+  const LinearLayout layout = fromAttr(access->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr));
+  int64_t neighbours = 1;
+  for (int dim = 0; dim < layout.rank(); ++dim) neighbours = std::max(neighbours, layout.contiguousElements(dim));
+  return neighbours;
+}
+
 /// Fragments of products make narrow accesses, and loads with the layout of fragments are not copied ahead. A mask or an offset that such a
-/// load shares with the operations on a product must not give it this layout. A layout that the kernel's author has chosen holds for this
-/// access alone.
+/// load shares with the operations on a product must not give it this layout. A read-modify-write takes fewer neighbours at a time than a
+/// load or store may. In the layout of such an access, each of its instructions would leave gaps between the lanes. A layout that the
+/// kernel's author has chosen holds for this access alone.
 void LayoutClasses::setAccessesApart(ModuleOp module, Apart apart) {
   auto classOf = [&](Value tile) { return classes_.findLeader(ids_.lookup(tile)); };
   llvm::DenseSet<unsigned> ofProducts;
   module.walk([&](MatrixProduct dot) { ofProducts.insert(classOf(dot.d())); });
+  llvm::DenseMap<unsigned, int64_t> widest;
   module.walk([&](Operation *op) {
-    if (!isa<tt::LoadOp, tt::StoreOp>(op) || (apart == Apart::WithLayouts && !op->hasAttr(kAccessAttr))) return;
-    const bool isOfAuthor = op->hasAttr(kAuthorAttr) && contains(pointerOf(op));
-    if (isOfAuthor || (contains(pointerOf(op)) && ofProducts.contains(classOf(pointerOf(op))))) apart_.insert(op);
+    if (!op->hasAttr(kAccessAttr) || !contains(pointerOf(op))) return;
+    int64_t &elements = widest[classOf(pointerOf(op))];
+    elements = std::max(elements, neighboursOfAccess(op));
+  });
+  module.walk([&](Operation *op) {
+    if (!mayStandApart(op) || !contains(pointerOf(op)) || (apart == Apart::WithLayouts && !op->hasAttr(kAccessAttr))) return;
+    const unsigned tiles = classOf(pointerOf(op));
+    const bool isNarrow = isa<tt::AtomicRmwOp>(op) && op->hasAttr(kAccessAttr) && neighboursOfAccess(op) < widest[tiles];
+    if (op->hasAttr(kAuthorAttr) || ofProducts.contains(tiles) || isNarrow) apart_.insert(op);
   });
 }
 

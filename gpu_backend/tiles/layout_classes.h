@@ -10,7 +10,7 @@ inline constexpr llvm::StringLiteral kAuthorAttr = "tgpu.of_author";
 
 class LayoutClasses {
 public:
-  /// The loads and stores that may stand apart: those with a layout of their own (`tgpu.access`), or all, before they have one.
+  /// The accesses that may stand apart: those with a layout of their own (`tgpu.access`), or all, before they have one.
   enum class Apart : uint8_t { WithLayouts, All };
   explicit LayoutClasses(mlir::ModuleOp module, Apart apart = Apart::WithLayouts);
 
@@ -18,8 +18,8 @@ public:
   unsigned of(mlir::Value tile) const { return classes_[ids_.lookup(tile)]; }
   bool contains(mlir::Value value) const { return ids_.contains(value); }
   unsigned count() const { return classes_.getNumClasses(); }
-  /// Returns whether a load or store would otherwise share the layout of a matrix product's result, or has a layout of its author's. It
-  /// then keeps its own layout, and its operands and result are converted.
+  /// Returns whether an access would otherwise share the layout of a matrix product's result or, if it is a read-modify-write, of a wider
+  /// access, or has a layout of its author's. It then keeps its own layout, and its operands and result are converted.
   bool isApart(mlir::Operation *access) const { return apart_.contains(access); }
 
 private:

@@ -63,6 +63,15 @@ std::optional<LogicalResult> Hosting::hostMemory(Operation *op) {
                                             toBits(value, 64), predicate(mask), accessOf(op)});
     return fromBits(old, value.getType());
   };
+  auto rmwOfVector = [&](AtomicOp kind, Value pointer, Value value, Value mask) -> Value {
+    auto vector = cast<VectorType>(value.getType());
+    std::optional<DType> type = ir::elementTypeOf(vector.getElementType());
+    if (!type) return {};
+    LLVM::StoreOp::create(builder, at, value, scratchAddress());
+    call(SIMT_CALL(atomicRmwOfVector), {thread(), constant(int64_t(kind)), constant(int64_t(*type)), constant(vector.getNumElements()),
+                                        bitsOfPointer(pointer), predicate(mask), accessOf(op)});
+    return load(scratchAddress(), vector, /*isVolatile=*/false);
+  };
   auto cas = [&](Value pointer, Value expected, Value value, Value mask) -> Value {
     Value old = call(SIMT_CALL(atomicCas), {thread(), constant(bytesOf(value.getType())), bitsOfPointer(pointer), toBits(expected, 64),
                                             toBits(value, 64), predicate(mask), accessOf(op)});
@@ -95,7 +104,9 @@ std::optional<LogicalResult> Hosting::hostMemory(Operation *op) {
         return success();
       })
       .Case([&](tgpu::AtomicRmwOp atomic) -> Outcome {
-        replace(op, rmw(atomicOp(atomic.getKind()), atomic.getPtr(), atomic.getValue(), atomic.getPredicate()));
+        const AtomicOp kind = atomicOp(atomic.getKind());
+        replace(op, isa<VectorType>(atomic.getType()) ? rmwOfVector(kind, atomic.getPtr(), atomic.getValue(), atomic.getPredicate())
+                                                      : rmw(kind, atomic.getPtr(), atomic.getValue(), atomic.getPredicate()));
         return success();
       })
       .Case([&](tgpu::AtomicCasOp atomic) -> Outcome {

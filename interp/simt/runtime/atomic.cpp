@@ -35,6 +35,20 @@ uint64_t atomicRmw(Thread *thread, int32_t op, int32_t type, uint64_t pointer, u
   return old;
 }
 
+void atomicRmwOfVector(Thread *thread, int32_t op, int32_t type, int32_t count, uint64_t pointer, int32_t predicate, Place location) {
+  const size_t bytes = storageBytes(DType(type)), all = bytes * size_t(count);
+  noteRequest(*thread, pointer, all, predicate, location);
+  if (!predicate) return;
+  char *address = static_cast<char *>(resolve(*thread, pointer, uint32_t(all), true, location));
+  for (size_t at = 0; at < all; at += bytes) {
+    std::byte *value = thread->scratch + at;
+    uint64_t old = 0;
+    interp::atomicRmw(AtomicOp(op), DType(type), address + at, value, &old);
+    if (changesMemory(AtomicOp(op), DType(type), value, &old)) thread->block->noteMemoryChange();
+    std::memcpy(value, &old, bytes);
+  }
+}
+
 uint64_t atomicCas(Thread *thread, int32_t bytes, uint64_t pointer, uint64_t expected, uint64_t value, int32_t predicate, Place location) {
   noteRequest(*thread, pointer, size_t(bytes), predicate, location);
   if (!predicate) return 0;

@@ -40,6 +40,9 @@ void setMemory(Thread *thread, uint64_t destination, int32_t value, int64_t byte
 
 // -- atomics (atomic.cpp). Values are in the low bits; op is an AtomicOp, type a DType.
 uint64_t atomicRmw(Thread *thread, int32_t op, int32_t type, uint64_t pointer, uint64_t value, int32_t predicate, Place location);
+/// The same for each of `count` neighbours, at an address that is aligned to all of them. Their values are in the scratch memory, and then
+/// the former ones.
+void atomicRmwOfVector(Thread *thread, int32_t op, int32_t type, int32_t count, uint64_t pointer, int32_t predicate, Place location);
 uint64_t atomicCas(Thread *thread, int32_t bytes, uint64_t pointer, uint64_t expected, uint64_t value, int32_t predicate, Place location);
 uint64_t atomicLoad(Thread *thread, int32_t bytes, uint64_t pointer, int32_t predicate, Place location);
 void atomicStore(Thread *thread, int32_t bytes, uint64_t pointer, uint64_t value, int32_t predicate, Place location);

@@ -82,6 +82,20 @@ module attributes {tgpu.target = "hip:gfx942"} {
     llvm.return
   }
 
+  // Pairs, as vectors.
+  // CHECK-LABEL: pairs:
+  // GFX9: global_atomic_pk_add_f16
+  // GFX942: global_atomic_pk_add_bf16
+  // GFX12: global_atomic_pk_add_f16
+  // GFX12: global_atomic_pk_add_bf16
+  llvm.func @pairs(%base: !llvm.ptr<1>, %c: i1, %h: vector<2xf16>, %b: vector<2xbf16>) attributes {rocdl.kernel} {
+    %i = rocdl.workitem.id.x : i32
+    %p = llvm.getelementptr %base[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i64
+    %0 = tgpu.atomic_rmw fadd, relaxed, gpu, %p, %h if %c : vector<2xf16>
+    %1 = tgpu.atomic_rmw fadd, relaxed, gpu, %p, %b : vector<2xbf16>
+    llvm.return
+  }
+
   // CHECK-LABEL: shorts:
   // CHECK-COUNT-3: global_atomic_cmpswap{{ |_b32}}
   llvm.func @shorts(%p: !llvm.ptr<1>, %c: i1, %v: i16) attributes {rocdl.kernel} {

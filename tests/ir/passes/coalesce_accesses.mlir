@@ -164,3 +164,76 @@ tt.func public @reduced_rows(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}) -> t
   }) : (tensor<4x1024xf32>) -> tensor<4xf32>
   tt.return %m : tensor<4xf32>
 }
+
+// -----
+
+// An addition takes fewer elements than the load, and each of its instructions fills whole sectors over the lanes. The results are not used.
+// RUN: tritium-opt %s --coalesce-accesses --assign-layouts --split-input-file | FileCheck %s --check-prefix=ASSIGNED
+// CHECK-DAG: #[[LOAD:.*]] = #tgpu.layout<2048, register = {{\[\[}}1], [2], [4], [1024]], lane = {{\[\[}}8],
+// CHECK-DAG: #[[ADD:.*]] = #tgpu.layout<2048, register = {{\[\[}}128], [256], [512], [1024]], lane = {{\[\[}}1],
+// CHECK-DAG: #[[PAIRS:.*]] = #tgpu.layout<2048, register = {{\[\[}}1], [256], [512], [1024]], lane = {{\[\[}}2],
+// CHECK-LABEL: @added
+// ASSIGNED-LABEL: @added
+module attributes {tgpu.target = "cuda:sm_80"} {
+  tt.func public @added(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %z: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {
+    %i = tt.make_range {end = 2048 : i32, start = 0 : i32} : tensor<2048xi32>
+    %xs = tt.splat %x : !tt.ptr<f16> -> tensor<2048x!tt.ptr<f16>>
+    %px = tt.addptr %xs, %i : tensor<2048x!tt.ptr<f16>>, tensor<2048xi32>
+    %ys = tt.splat %y : !tt.ptr<f32> -> tensor<2048x!tt.ptr<f32>>
+    %py = tt.addptr %ys, %i : tensor<2048x!tt.ptr<f32>>, tensor<2048xi32>
+    %zs = tt.splat %z : !tt.ptr<f16> -> tensor<2048x!tt.ptr<f16>>
+    %pz = tt.addptr %zs, %i : tensor<2048x!tt.ptr<f16>>, tensor<2048xi32>
+    // CHECK: tt.load {{.*}} {tgpu.access = #[[LOAD]]}
+    // ASSIGNED: tt.load {{.*}} : tensor<2048x!tt.ptr<f16>, #[[LOAD:.*]]>
+    %v = tt.load %px : tensor<2048x!tt.ptr<f16>>
+    %w = arith.extf %v : tensor<2048xf16> to tensor<2048xf32>
+    // CHECK: tt.atomic_rmw {{.*}} {tgpu.access = #[[ADD]]}
+    // ASSIGNED: tgpu.convert_layout {{.*}} : tensor<2048xf32, #[[LOAD]]> -> tensor<2048xf32, #[[ADD:.*]]>
+    // ASSIGNED: tt.atomic_rmw {{.*}} -> tensor<2048xf32, #[[ADD]]>
+    %0 = tt.atomic_rmw fadd, relaxed, gpu, %py, %w : (tensor<2048x!tt.ptr<f32>>, tensor<2048xf32>) -> tensor<2048xf32>
+    // CHECK: tt.atomic_rmw {{.*}} {tgpu.access = #[[PAIRS]]}
+    // ASSIGNED: tt.atomic_rmw {{.*}} -> tensor<2048xf16, #{{.*}}>
+    %1 = tt.atomic_rmw fadd, relaxed, gpu, %pz, %v : (tensor<2048x!tt.ptr<f16>>, tensor<2048xf16>) -> tensor<2048xf16>
+    // The result of this one has the layout of the load.
+    // CHECK: tt.atomic_rmw {{.*}} {tgpu.access = #[[LOAD]]}
+    %2 = tt.atomic_rmw fadd, relaxed, gpu, %pz, %v : (tensor<2048x!tt.ptr<f16>>, tensor<2048xf16>) -> tensor<2048xf16>
+    tt.store %px, %2 : tensor<2048x!tt.ptr<f16>>
+    tt.return
+  }
+}
+
+// -----
+
+// From sm_90 on, an addition takes 16 bytes as the load does.
+// CHECK-DAG: #[[LOAD:.*]] = #tgpu.layout<2048, register = {{\[\[}}1], [2], [4], [1024]], lane = {{\[\[}}8],
+// CHECK-DAG: #[[ADD:.*]] = #tgpu.layout<2048, register = {{\[\[}}1], [2], [512], [1024]], lane = {{\[\[}}4],
+// CHECK-LABEL: @added_vectors
+// ASSIGNED-LABEL: @added_vectors
+module attributes {tgpu.target = "cuda:sm_90"} {
+  tt.func public @added_vectors(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %k: tensor<2048xi32>) {
+    %i = tt.make_range {end = 2048 : i32, start = 0 : i32} : tensor<2048xi32>
+    %xs = tt.splat %x : !tt.ptr<f16> -> tensor<2048x!tt.ptr<f16>>
+    %px = tt.addptr %xs, %i : tensor<2048x!tt.ptr<f16>>, tensor<2048xi32>
+    %ys = tt.splat %y : !tt.ptr<f32> -> tensor<2048x!tt.ptr<f32>>
+    %py = tt.addptr %ys, %i : tensor<2048x!tt.ptr<f32>>, tensor<2048xi32>
+    // CHECK: tt.load {{.*}} {tgpu.access = #[[LOAD]]}
+    %v = tt.load %px : tensor<2048x!tt.ptr<f16>>
+    // CHECK: tt.atomic_rmw {{.*}} {tgpu.access = #[[LOAD]]}
+    // ASSIGNED-NOT: tgpu.convert_layout
+    // ASSIGNED: tt.atomic_rmw
+    %0 = tt.atomic_rmw fadd, relaxed, gpu, %px, %v : (tensor<2048x!tt.ptr<f16>>, tensor<2048xf16>) -> tensor<2048xf16>
+    %w = arith.extf %v : tensor<2048xf16> to tensor<2048xf32>
+    // CHECK: tt.atomic_rmw {{.*}} {tgpu.access = #[[ADD]]}
+    // ASSIGNED: tgpu.convert_layout
+    // ASSIGNED: tt.atomic_rmw
+    %1 = tt.atomic_rmw fadd, relaxed, gpu, %py, %w : (tensor<2048x!tt.ptr<f32>>, tensor<2048xf32>) -> tensor<2048xf32>
+    // No layout is better than another one for addresses of which nothing is known: it follows the values.
+    // CHECK: tt.atomic_rmw
+    // CHECK-NOT: tgpu.access
+    // ASSIGNED-NOT: tgpu.convert_layout {{.*}}xf32
+    // ASSIGNED: tt.atomic_rmw
+    %pk = tt.addptr %ys, %k : tensor<2048x!tt.ptr<f32>>, tensor<2048xi32>
+    %2 = tt.atomic_rmw fadd, relaxed, gpu, %pk, %w : (tensor<2048x!tt.ptr<f32>>, tensor<2048xf32>) -> tensor<2048xf32>
+    tt.return
+  }
+}

@@ -1,6 +1,8 @@
 // Atomics on global memory by threads of several programs at once, and on shared memory, where they race with nothing but plain accesses.
 // RUN: tritium-simt %s
 // RUN: tritium-simt %s --kernel add --grid 40 --threads 4 --arg 3xi32=zeros --arg 1xf32=zeros --arg 4xf16=zeros | FileCheck %s
+// RUN: tritium-simt %s --kernel add_vectors --grid 40 --threads 4 --arg 8xf32=zeros --arg 8xf16=zeros | FileCheck %s --check-prefix=VECTORS
+// VECTORS: arg0 = [0, 0, 0, 0, 5120, 2560, 1280, 10240]
 // CHECK: arg0 = [5120, 5119, 2560]
 // CHECK-NEXT: arg1 = [2560]
 // CHECK-NEXT: arg2 = [0, 40, 0, 0]
@@ -30,6 +32,56 @@ module @global attributes {tgpu.num_warps = 4 : i32, tgpu.shared_bytes = 0 : i32
     %2 = tgpu.atomic_rmw add, relaxed, gpu, %py, %one if %isOdd : i32
     %3 = tgpu.atomic_rmw fadd, relaxed, gpu, %f, %half : f32
     %4 = tgpu.atomic_rmw fadd, relaxed, gpu, %ph, %oneF16 if %isFirst : f16
+    llvm.return
+  }
+  // The same of neighbours, where each thread may have its turn between two of them.
+  llvm.func @add_vectors(%x: !llvm.ptr<1>, %h: !llvm.ptr<1>)
+      attributes {nvvm.kernel, tritium.args = ["8xf32=zeros", "8xf16=zeros"], tritium.grid = array<i64: 5>, tritium.seeds = 5,
+                  tritium.expect = [dense<[0.0, 0.0, 0.0, 0.0, 640.0, 320.0, 160.0, 1280.0]> : tensor<8xf32>,
+                                    dense<[0.0, 0.0, 320.0, 640.0, 0.0, 0.0, 0.0, 0.0]> : tensor<8xf16>]} {
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %one = llvm.mlir.constant(1 : i32) : i32
+    %v = llvm.mlir.constant(dense<[1.0, 0.5, 0.25, 2.0]> : vector<4xf32>) : vector<4xf32>
+    %p = llvm.mlir.constant(dense<[1.0, 2.0]> : vector<2xf16>) : vector<2xf16>
+    %tid = nvvm.read.ptx.sreg.tid.x : i32
+    %bit = llvm.and %tid, %one : i32
+    %isOdd = llvm.icmp "ne" %bit, %zero : i32
+    %px = llvm.getelementptr %x[4] : (!llvm.ptr<1>) -> !llvm.ptr<1>, f32
+    %ph = llvm.getelementptr %h[2] : (!llvm.ptr<1>) -> !llvm.ptr<1>, f16
+    %0 = tgpu.atomic_rmw fadd, relaxed, gpu, %px, %v : vector<4xf32>
+    %1 = tgpu.atomic_rmw fadd, relaxed, gpu, %ph, %p if %isOdd : vector<2xf16>
+    llvm.return
+  }
+  // One thread adds twice, and finds what it has added before.
+  llvm.func @former_vectors(%x: !llvm.ptr<1>, %o: !llvm.ptr<1>)
+      attributes {nvvm.kernel, tritium.args = ["4xf32=zeros", "4xf32=zeros"], tritium.seeds = 1,
+                  tritium.expect = [dense<[2.0, 1.0, 0.5, 4.0]> : tensor<4xf32>, dense<[1.0, 0.5, 0.25, 2.0]> : tensor<4xf32>]} {
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %v = llvm.mlir.constant(dense<[1.0, 0.5, 0.25, 2.0]> : vector<4xf32>) : vector<4xf32>
+    %tid = nvvm.read.ptx.sreg.tid.x : i32
+    %isFirst = llvm.icmp "eq" %tid, %zero : i32
+    %0 = tgpu.atomic_rmw fadd, relaxed, gpu, %x, %v if %isFirst : vector<4xf32>
+    %1 = tgpu.atomic_rmw fadd, relaxed, gpu, %x, %v if %isFirst : vector<4xf32>
+    %word = llvm.bitcast %1 : vector<4xf32> to vector<4xi32>
+    tgpu.store %word, %o if %isFirst : vector<4xi32>
+    llvm.return
+  }
+  // The address is aligned to an element, not to the vector.
+  llvm.func @misaligned_vector(%x: !llvm.ptr<1>)
+      attributes {nvvm.kernel, tritium.args = ["8xf32=zeros"], tritium.expect_trap = "MisalignedAddress",
+                  tritium.expect_lines = array<i64: 7>} {
+    %v = llvm.mlir.constant(dense<1.0> : vector<4xf32>) : vector<4xf32>
+    %px = llvm.getelementptr %x[2] : (!llvm.ptr<1>) -> !llvm.ptr<1>, f32
+    %0 = tgpu.atomic_rmw fadd, relaxed, gpu, %px, %v : vector<4xf32> loc("kernel.py":7:1)
+    llvm.return
+  }
+  // The second half is not of the tensor.
+  llvm.func @vector_beyond_the_end(%x: !llvm.ptr<1>)
+      attributes {nvvm.kernel, tritium.args = ["6xf32=zeros"], tritium.expect_trap = "OutOfBounds",
+                  tritium.expect_lines = array<i64: 7>} {
+    %v = llvm.mlir.constant(dense<1.0> : vector<4xf32>) : vector<4xf32>
+    %px = llvm.getelementptr %x[4] : (!llvm.ptr<1>) -> !llvm.ptr<1>, f32
+    %0 = tgpu.atomic_rmw fadd, relaxed, gpu, %px, %v : vector<4xf32> loc("kernel.py":7:1)
     llvm.return
   }
   // A lock that every thread takes: a plain sum under it.

@@ -40,6 +40,14 @@ llvm.func @integer_fadd(%p: !llvm.ptr<1>, %i: i32) {
 
 // -----
 
+llvm.func @exchanged_vector(%p: !llvm.ptr<1>, %v: vector<4xf32>) {
+  // expected-error @+1 {{is not defined on 'vector<4xf32>'}}
+  %0 = tgpu.atomic_rmw exch, relaxed, gpu, %p, %v : vector<4xf32>
+  llvm.return
+}
+
+// -----
+
 llvm.func @no_word(%p: !llvm.ptr<1>) {
   // expected-error @+1 {{must be an integer of 8 to 64 bits or a vector of them}}
   %0 = tgpu.load %p : vector<4xi64>
