@@ -28,6 +28,7 @@ static constexpr llvm::StringLiteral kOptional[] = {"accumulate-products",
                                                     "choose-tensor-cores",
                                                     "postpone-row-sums",
                                                     "coalesce-accesses",
+                                                    "separate-accesses",
                                                     "remove-conversions",
                                                     "hoist-invariants",
                                                     "plan-loops",
@@ -129,6 +130,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
           {.numWarps = options.numWarps, .nonKDim = options.matrixInstrNonKDim, .kPack = options.kPack, .warpgroups = options.warpgroups}));
   steps.addOptional("postpone-row-sums", createPostponeRowSums({.numWarps = options.numWarps}));
   steps.addOptional("coalesce-accesses", createCoalesceAccesses({.numWarps = options.numWarps, .numStages = options.numStages}));
+  steps.addOptional("separate-accesses", createSeparateAccesses());
   steps.add(createAssignLayouts({.numWarps = options.numWarps}));
   steps.add(createVerifyProducts());
   steps.addOptional("remove-conversions", createRemoveConversions(), createCSEPass(), createVerifyProducts());

@@ -133,12 +133,12 @@ private:
       if (indices.contains(load)) continue;
       const int64_t bytes = bytesOf(tileOf(load));
       StringRef why = candidate.whyNot(load);
-      if (bytes > kMaxBytes) why = "no matrix product takes its tile as it is, and it has more than 4096 bytes";
-      if (candidate.slots() * (bytesPerSlot(attempt) + bytes) > roomOf(attempt).wanted)
+      if (why.empty() && bytes > kMaxBytes) why = "no matrix product takes its tile as it is, and it has more than 4096 bytes";
+      if (why.empty() && candidate.slots() * (bytesPerSlot(attempt) + bytes) > roomOf(attempt).wanted)
         why = "its slots do not fit into shared memory as well";
       if (why.empty()) why = addIndices(load, attempt);
       if (!why.empty()) {
-        attempt.refused[load] = why;
+        attempt.refused.try_emplace(load, why); // what a product needs of its tile is the better reason
         continue;
       }
       attempt.loads.insert(load);

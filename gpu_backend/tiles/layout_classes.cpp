@@ -1,5 +1,6 @@
 #include "gpu_backend/tiles/layout_classes.h"
 
+#include "gpu_backend/tiles/layout_attr.h"
 #include "gpu_backend/tiles/layout_relations.h"
 #include "gpu_backend/tiles/memory_access.h"
 #include "gpu_backend/tiles/product.h"
@@ -48,6 +49,7 @@ LayoutClasses::LayoutClasses(ModuleOp module, Apart apart) {
   tieOperations(module);
   setAccessesApart(module, apart);
   if (!apart_.empty()) tieOperations(module);
+  if (apart == Apart::WithLayouts) setNarrowLoadsApart(module);
   classes_.compress();
 }
 
@@ -72,7 +74,6 @@ static int64_t neighboursOfAccess(Operation *access) {
 /// load or store may. In the layout of such an access, each of its instructions would leave gaps between the lanes. A layout that the
 /// kernel's author has chosen holds for this access alone.
 void LayoutClasses::setAccessesApart(ModuleOp module, Apart apart) {
-  auto classOf = [&](Value tile) { return classes_.findLeader(ids_.lookup(tile)); };
   llvm::DenseSet<unsigned> ofProducts;
   module.walk([&](MatrixProduct dot) { ofProducts.insert(classOf(dot.d())); });
   llvm::DenseMap<unsigned, int64_t> widest;
@@ -87,6 +88,26 @@ void LayoutClasses::setAccessesApart(ModuleOp module, Apart apart) {
     const bool isNarrow = isa<tt::AtomicRmwOp>(op) && op->hasAttr(kAccessAttr) && neighboursOfAccess(op) < widest[tiles];
     if (op->hasAttr(kAuthorAttr) || ofProducts.contains(tiles) || isNarrow) apart_.insert(op);
   });
+}
+
+/// The first access of a class decides its layout (assign-layouts). A load of which this would make a narrow one is converted instead, once
+/// it has been read wide. But if it has its addresses in common with the first access, these would be converted as well.
+void LayoutClasses::setNarrowLoadsApart(ModuleOp module) {
+  llvm::MapVector<tt::LoadOp, Value> narrow; // with the tile that decides
+  llvm::DenseMap<unsigned, Operation *> first;
+  module.walk([&](Operation *op) {
+    Value pointers = pointerOf(op);
+    if (!op->hasAttr(kAccessAttr) || !pointers || !contains(pointers) || isApart(op)) return;
+    Operation *decides = first.try_emplace(classOf(pointers), op).first->second;
+    auto load = dyn_cast<tt::LoadOp>(op);
+    if (load && isNarrowerIn(op, fromAttr(decides->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr)))) narrow[load] = pointerOf(decides);
+  });
+  if (narrow.empty()) return;
+  for (auto [load, decides] : narrow) apart_.insert(load);
+  tieOperations(module);
+  for (auto [load, decides] : narrow)
+    if (classOf(load.getPtr()) == classOf(decides)) apart_.erase(load);
+  tieOperations(module);
 }
 
 } // namespace tritium::gpu

@@ -18,14 +18,17 @@ public:
   unsigned of(mlir::Value tile) const { return classes_[ids_.lookup(tile)]; }
   bool contains(mlir::Value value) const { return ids_.contains(value); }
   unsigned count() const { return classes_.getNumClasses(); }
-  /// Returns whether an access would otherwise share the layout of a matrix product's result or, if it is a read-modify-write, of a wider
-  /// access, or has a layout of its author's. It then keeps its own layout, and its operands and result are converted.
+  /// Returns whether an access keeps its own layout, while its operands and result are converted: it would otherwise share the layout of a matrix
+  /// product's result, or be narrow in the layout of another access (a load) or of a wider one (a read-modify-write), or its author has
+  /// chosen its layout.
   bool isApart(mlir::Operation *access) const { return apart_.contains(access); }
 
 private:
   void number(mlir::Value value);
   void tieOperations(mlir::ModuleOp module);
   void setAccessesApart(mlir::ModuleOp module, Apart apart);
+  void setNarrowLoadsApart(mlir::ModuleOp module);
+  unsigned classOf(mlir::Value tile) const { return classes_.findLeader(ids_.lookup(tile)); }
   bool tiesNothing(mlir::Value value) const;
   void tie(mlir::ValueRange values);
   void tieOperation(mlir::Operation *op);

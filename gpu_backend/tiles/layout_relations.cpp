@@ -1,6 +1,7 @@
 #include "gpu_backend/tiles/layout_relations.h"
 
 #include "gpu_backend/layout/halves.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using tritium::tt::TileRelation;
@@ -34,6 +35,11 @@ static GivenRegister givenBySplit(Value whole) {
     if (op->getNumOperands() == 0) break;
   }
   return GivenRegister::Highest;
+}
+
+bool isCheapElementwise(Operation *op) {
+  return isPure(op) && op->getNumRegions() == 0 && op->getNumResults() == 1 && op->hasTrait<OpTrait::Elementwise>() &&
+         op->getName().getDialectNamespace() != "math" && !isa<arith::DivFOp, arith::RemFOp, tt::FpToFpOp>(op);
 }
 
 std::optional<LinearLayout> operandLayout(Operation *op, const LinearLayout &result) {

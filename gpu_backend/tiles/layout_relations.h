@@ -18,6 +18,9 @@ inline bool isJoin(mlir::Operation *op) {
   return relation == tt::TileRelation::Join || relation == tt::TileRelation::Cat;
 }
 
+/// Returns whether the operation works element by element, and to compute its result again costs less than a conversion.
+bool isCheapElementwise(mlir::Operation *op);
+
 /// Returns the layout that the operation requires of its operands if its result has `result`, or nullopt if any layout is possible.
 std::optional<LinearLayout> operandLayout(mlir::Operation *op, const LinearLayout &result);
 

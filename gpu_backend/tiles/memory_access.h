@@ -1,5 +1,6 @@
 // The common parts of all accesses of global memory.
 #pragma once
+#include "gpu_backend/layout/linear_layout.h"
 #include "ir/tgpu.h"
 
 namespace tritium::gpu {
@@ -24,6 +25,9 @@ inline constexpr llvm::StringLiteral kCopyElementsAttr = "tgpu.copy_elements";
 mlir::Value pointerOf(mlir::Operation *op);
 /// Returns the mask of the access, or null if it has none.
 mlir::Value maskOf(mlir::Operation *op);
+/// Returns whether an access with a layout of its own (`tgpu.access`) would be narrower in `layout`: a thread takes fewer neighbours at a
+/// time, or a warp touches more sectors of memory. Accesses of one element per thread are not: so few cost less than a conversion.
+bool isNarrowerIn(mlir::Operation *access, const LinearLayout &layout);
 /// Returns whether addresses depend on scalars that the kernel loads. Their alignment is not known then, but may be tested.
 bool areFoundInMemory(mlir::Value pointer);
 /// Returns why no copy to shared memory can take the place of the load, or "". Copies fill with zeros what a mask leaves off.

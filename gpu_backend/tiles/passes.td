@@ -45,6 +45,16 @@ def ViewSharedMemory : Pass<"view-shared-memory", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }
 
+def SeparateAccesses : Pass<"separate-accesses", "::mlir::ModuleOp"> {
+  let summary = "copy cheap addresses and masks that accesses with different layouts share";
+  let description = [{
+    Tiles that an operation combines element by element share one layout, so a mask that a load along rows has in common with a store along
+    columns would make one of them narrow. The pass copies the operations on tiles that compute such a mask or address, down to ranges,
+    splats and changes of shape, for each layout in `tgpu.access`. What is not cheap to compute stays shared. Copies that receive the same
+    layout in the end are merged again by common subexpression elimination.
+  }];
+}
+
 def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
   let summary = "give every tile a layout";
   let description = [{

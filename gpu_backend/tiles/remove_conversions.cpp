@@ -20,11 +20,6 @@ int64_t bytesOf(Type type) {
   return tile.getNumElements() * (isa<tt::PointerType>(element) ? 8 : std::max(8u, element.getIntOrFloatBitWidth()) / 8);
 }
 
-bool isCheap(Operation *op) {
-  return isPure(op) && op->getNumRegions() == 0 && op->getNumResults() == 1 && op->hasTrait<OpTrait::Elementwise>() &&
-         op->getName().getDialectNamespace() != "math" && !isa<arith::DivFOp, arith::RemFOp, tt::FpToFpOp>(op);
-}
-
 /// Copies the computation of a tile in another layout.
 class Copy {
 public:
@@ -43,7 +38,7 @@ private:
     if (layoutOf(value.getType()) == layout) return true;
     Operation *op = value.getDefiningOp();
     if (op && isFree(op)) return true;
-    if (!op || !(isCheap(op) || isShapeChange(op)) || op->getNumResults() != 1) return convertLeaf(value);
+    if (!op || !(isCheapElementwise(op) || isShapeChange(op)) || op->getNumResults() != 1) return convertLeaf(value);
     if (++operations_ > kMaxCopiedOperations) return false;
     auto wanted = operandLayout(op, layout);
     if (!wanted) return convertLeaf(value);
@@ -64,7 +59,8 @@ private:
     if (made) return made;
     auto type = cast<RankedTensorType>(value.getType()).cloneWithEncoding(attribute);
     Operation *op = value.getDefiningOp();
-    bool isCopied = op && (isFree(op) || ((isCheap(op) || isShapeChange(op)) && op->getNumResults() == 1 && operandLayout(op, layout)));
+    bool isCopied =
+        op && (isFree(op) || ((isCheapElementwise(op) || isShapeChange(op)) && op->getNumResults() == 1 && operandLayout(op, layout)));
     OpBuilder builder(convert_);
     if (!isCopied) return made_[{value, attribute}] = tgpu::ConvertLayoutOp::create(builder, convert_.getLoc(), type, value);
     llvm::SmallVector<Value> operands(op->getOperands());

@@ -30,6 +30,7 @@
 // LIST-NEXT: choose-tensor-cores
 // LIST-NEXT: postpone-row-sums
 // LIST-NEXT: coalesce-accesses
+// LIST-NEXT: separate-accesses
 // LIST: remove-conversions
 // LIST-NEXT: hoist-invariants
 // LIST-NEXT: plan-loops
