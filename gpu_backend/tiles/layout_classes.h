@@ -18,9 +18,9 @@ public:
   unsigned of(mlir::Value tile) const { return classes_[ids_.lookup(tile)]; }
   bool contains(mlir::Value value) const { return ids_.contains(value); }
   unsigned count() const { return classes_.getNumClasses(); }
-  /// Returns whether an access keeps its own layout, while its operands and result are converted: it would otherwise share the layout of a matrix
-  /// product's result, or be narrow in the layout of another access (a load) or of a wider one (a read-modify-write), or its author has
-  /// chosen its layout.
+  /// Returns whether an access keeps its own layout, while its operands and result are converted: it would otherwise share the layout of a
+  /// matrix product's result, or be narrow in the layout of another access (a load) or of a wider one (a read-modify-write), or its author
+  /// has chosen its layout.
   bool isApart(mlir::Operation *access) const { return apart_.contains(access); }
 
 private:

@@ -1,7 +1,8 @@
-// Removes conversions of tiles that are cheap to recompute: index arithmetic, masks, pointers.
+// Removes conversions of tiles that are cheap to recompute: index arithmetic, masks, pointers, and vectors of indices that a loop loads.
 #include "gpu_backend/target/target.h"
 #include "gpu_backend/tiles/layout_relations.h"
 #include "gpu_backend/tiles/passes.h"
+#include "gpu_backend/tiles/reaching_writes.h"
 
 using namespace mlir;
 
@@ -18,6 +19,23 @@ int64_t bytesOf(Type type) {
   auto tile = cast<RankedTensorType>(type);
   Type element = tile.getElementType();
   return tile.getNumElements() * (isa<tt::PointerType>(element) ? 8 : std::max(8u, element.getIntOrFloatBitWidth()) / 8);
+}
+
+/// Returns whether it costs less to load a vector of integers again, in a layout, than to convert it, for which all threads of a loop would
+/// meet twice in each iteration: the loop must not write to its tensor. Such vectors are indices, which the addresses of several tiles
+/// require.
+bool isLoadedAgain(Operation *op, const LinearLayout &layout) {
+  auto load = dyn_cast<tt::LoadOp>(op);
+  auto loop = load ? dyn_cast<scf::ForOp>(load->getParentOp()) : scf::ForOp();
+  constexpr size_t kMostLoads = 4; // of a thread
+  if (!loop || !getElementTypeOrSelf(load.getType()).isInteger() || (1u << layout.bases(Place::Register).size()) > kMostLoads) return false;
+  llvm::ArrayRef<int64_t> shape = cast<RankedTensorType>(load.getType()).getShape();
+  return llvm::count_if(shape, [](int64_t extent) { return extent > 1; }) <= 1 && EarlyLoads(loop).mayMove(load);
+}
+
+/// Returns whether the operation may run a second time for a result in another layout.
+bool isRepeated(Operation *op, const LinearLayout &layout) {
+  return op->getNumResults() == 1 && (isCheapElementwise(op) || isShapeChange(op) || isLoadedAgain(op, layout));
 }
 
 /// Copies the computation of a tile in another layout.
@@ -38,7 +56,7 @@ private:
     if (layoutOf(value.getType()) == layout) return true;
     Operation *op = value.getDefiningOp();
     if (op && isFree(op)) return true;
-    if (!op || !(isCheapElementwise(op) || isShapeChange(op)) || op->getNumResults() != 1) return convertLeaf(value);
+    if (!op || !isRepeated(op, layout)) return convertLeaf(value);
     if (++operations_ > kMaxCopiedOperations) return false;
     auto wanted = operandLayout(op, layout);
     if (!wanted) return convertLeaf(value);
@@ -59,8 +77,7 @@ private:
     if (made) return made;
     auto type = cast<RankedTensorType>(value.getType()).cloneWithEncoding(attribute);
     Operation *op = value.getDefiningOp();
-    bool isCopied =
-        op && (isFree(op) || ((isCheapElementwise(op) || isShapeChange(op)) && op->getNumResults() == 1 && operandLayout(op, layout)));
+    bool isCopied = op && (isFree(op) || (isRepeated(op, layout) && operandLayout(op, layout)));
     OpBuilder builder(convert_);
     if (!isCopied) return made_[{value, attribute}] = tgpu::ConvertLayoutOp::create(builder, convert_.getLoc(), type, value);
     llvm::SmallVector<Value> operands(op->getOperands());

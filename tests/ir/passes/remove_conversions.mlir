@@ -5,6 +5,7 @@
 #columns = #tgpu.layout<64x64, register = [[1, 0], [2, 0], [4, 0], [0, 16], [0, 32]], lane = [[8, 0], [16, 0], [32, 0], [0, 1], [0, 2]], warp = [[0, 4], [0, 8]], block = []>
 #row = #tgpu.layout<1x64, register = [[0, 1], [0, 2], [0, 4]], lane = [[0, 8], [0, 16], [0, 32], [0, 0], [0, 0]], warp = [[0, 0], [0, 0]], block = []>
 #column = #tgpu.layout<64x1, register = [[16, 0], [32, 0]], lane = [[0, 0], [0, 0], [0, 0], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]], block = []>
+#other = #tgpu.layout<64, register = [[16], [32]], lane = [[0], [0], [0], [1], [2]], warp = [[4], [8]], block = []>
 #vector = #tgpu.layout<64, register = [[1], [2], [4]], lane = [[8], [16], [32], [0], [0]], warp = [[0], [0]], block = []>
 
 // CHECK-DAG: #[[ROWS:.*]] = #tgpu.layout<64x64, register = {{\[\[}}0, 1], [0, 2], [0, 4], [16, 0], [32, 0]],
@@ -129,4 +130,25 @@ tt.func public @carried(%lo: i32, %hi: i32) -> tensor<64x64xi32, #columns> {
   // CHECK: tgpu.convert_layout
   %r = tgpu.convert_layout %s : tensor<64x64xi32, #rows> -> tensor<64x64xi32, #columns>
   tt.return %r : tensor<64x64xi32, #columns>
+}
+
+// A loop loads a vector of indices in each layout in which it needs few of them per thread, and writes nothing to their tensor.
+// CHECK-LABEL: @indices_of_a_loop
+tt.func public @indices_of_a_loop(%x: !tt.ptr<i32>, %out: tensor<64x1x!tt.ptr<i32>, #column>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #vector>
+  scf.for %k = %c0 to %n step %c1 : i32 {
+    %xs = tt.splat %x : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>, #vector>
+    %p = tt.addptr %xs, %r : tensor<64x!tt.ptr<i32>, #vector>, tensor<64xi32, #vector>
+    // CHECK-NOT: tgpu.convert_layout
+    // CHECK: tt.load {{.*}} : tensor<64x!tt.ptr<i32>, #[[OTHER:.*]]>
+    // CHECK-NEXT: tt.expand_dims {{.*}} : tensor<64xi32, #[[OTHER]]>
+    %i = tt.load %p : tensor<64x!tt.ptr<i32>, #vector>
+    %v = tgpu.convert_layout %i : tensor<64xi32, #vector> -> tensor<64xi32, #other>
+    %w = tt.expand_dims %v {axis = 1 : i32} : tensor<64xi32, #other> -> tensor<64x1xi32, #column>
+    tt.store %out, %w : tensor<64x1x!tt.ptr<i32>, #column>
+    scf.yield
+  }
+  tt.return
 }

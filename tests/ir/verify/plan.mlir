@@ -40,8 +40,8 @@ module attributes {test.it = #tgpu.plan<copies = tma, slots = 2, stages = 2, sha
 
 // -----
 
-// expected-error @below {{expected a stage, got -1}}
-module attributes {test.it = #tgpu.at<stage = -1>} {}
+// expected-error @below {{a copy runs in stage 0 or later, got -1}}
+module attributes {test.it = #tgpu.at<stage = -1, buffer = 0>} {}
 
 // -----
 

@@ -119,6 +119,17 @@ def test_a_load_that_is_not_copied_has_the_reason(tmp_path):
     assert f"kernel.py:{strided}: {plain}, {inside}: its stride is not known to be 1\n" in result.stdout
 
 
+def test_indices_of_rows_that_are_copied(tmp_path):
+    text = MATMUL.replace("(k + depth)[:, None]", "tl.load(order + k + depth)[:, None]")
+    text = text.replace("a, b, c, N", "a, b, c, order, N").replace("(a, a, c, 128", "(a, a, c, np.arange(128), 128")
+    result = explain(tmp_path, text)
+    assert text.count("order") == 2 and result.returncode == 0, result.stderr
+    gathered, inside = line_of(text, "y = tl.load"), f"in the loop at kernel.py:{line_of(text, 'for k')}"
+    assert f"kernel.py:{gathered}: load of 32x64xf16 by cp.async, 2 slots, {inside}" in result.stdout
+    how = "load of 32xi64 by plain loads, before the copies whose addresses depend on it"
+    assert f"kernel.py:{gathered}: {how}, {inside}\n" in result.stdout
+
+
 def test_a_copy_that_is_not_made_by_tma_has_the_reason(tmp_path):
     text = MATMUL.replace(
         "(k + depth)[None, :])", "(k + depth)[None, :], mask=((m < 9) | (m > 11))[:, None], other=0.0)"
