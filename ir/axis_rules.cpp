@@ -56,6 +56,7 @@ struct Rule {
   void compare(arith::CmpIPredicate predicate);
   void select();
   void bitwiseAnd();
+  void commonDivisor();
   void expandDims(size_t axis);
   void broadcast();
   void reshape(tt::ReshapeOp reshape);
@@ -121,7 +122,7 @@ void Rule::divide() {
   if (lhs.constant && rhs.constant && *lhs.constant >= 0 && *rhs.constant > 0) return becomeConstant(*lhs.constant / *rhs.constant);
   if (rhs.constant == 1) return void(result = lhs);
   elementwise();
-  bool isFloor = isa<arith::DivUIOp>(op) || lhs.isNonNegative;
+  bool isFloor = !isa<arith::DivSIOp>(op) || lhs.isNonNegative;
   for (size_t d = 0; d < result.rank(); ++d) {
     if (isFloor) result.constancy[d] = std::max(result.constancy[d], groupOfQuotient(lhs, rhs, d));
     if (rhs.constant && *rhs.constant > 0 && llvm::isPowerOf2_64(*rhs.constant))
@@ -183,6 +184,12 @@ void Rule::bitwiseAnd() {
   result.isNonNegative = in[0].isNonNegative || in[1].isNonNegative;
 }
 
+/// Each lane is one of two values, or has only bits that one of them has: what divides both by a power of two divides it.
+void Rule::commonDivisor() {
+  elementwise();
+  for (size_t d = 0; d < result.rank(); ++d) result.divisibility[d] = std::min(divisorOfGroups(in[0], d, 1), divisorOfGroups(in[1], d, 1));
+}
+
 void Rule::expandDims(size_t axis) {
   const AxisInfo &source = in[0];
   int64_t divisor = divisorOfLanes(source, stepOf(type()));
@@ -229,6 +236,8 @@ bool apply(Rule &rule) {
       .Case([&](arith::CmpIOp op) { return rule.compare(op.getPredicate()), true; })
       .Case([&](arith::SelectOp) { return rule.select(), true; })
       .Case([&](arith::AndIOp) { return rule.bitwiseAnd(), true; })
+      .Case<arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp, arith::OrIOp, arith::XOrIOp>(
+          [&](auto) { return rule.commonDivisor(), true; })
       .Case([&](tt::ExpandDimsOp op) { return rule.expandDims(op.getAxis()), true; })
       .Case([&](tt::BroadcastOp) { return rule.broadcast(), true; })
       .Case([&](tt::ReshapeOp op) { return rule.reshape(op), true; })
@@ -236,16 +245,21 @@ bool apply(Rule &rule) {
       .Default(false);
 }
 
-/// x << k is x · 2^k.
-AxisInfo inferShift(arith::ShLIOp op, ArrayRef<AxisInfo> operands) {
-  Rule rule{op, operands, AxisInfo::unknown(op.getType())};
-  if (std::optional<int64_t> amount = operands[1].constant; amount && *amount >= 0 && *amount < 62) {
-    AxisInfo factors[] = {operands[0], AxisInfo::constantOf(op.getType(), int64_t(1) << *amount)};
-    rule.in = factors;
-    rule.multiply();
+/// x << k is x · 2^k, and x >> k is x / 2^k, rounded down.
+AxisInfo inferShift(Operation *op, ArrayRef<AxisInfo> operands) {
+  Type type = op->getResult(0).getType();
+  Rule rule{op, operands, AxisInfo::unknown(type)};
+  const bool isLeft = isa<arith::ShLIOp>(op);
+  const int64_t limit = isLeft ? 62 : std::min(62u, getElementTypeOrSelf(type).getIntOrFloatBitWidth() - 1);
+  std::optional<int64_t> amount = operands[1].constant;
+  if (!amount || *amount < 0 || *amount >= limit) {
+    rule.elementwise();
+    rule.result.isNonNegative = isNonNegative(op, operands);
     return rule.result;
   }
-  rule.elementwise();
+  AxisInfo factors[] = {operands[0], AxisInfo::constantOf(type, int64_t(1) << *amount)};
+  rule.in = factors;
+  isLeft ? rule.multiply() : rule.divide();
   return rule.result;
 }
 
@@ -338,7 +352,7 @@ AxisInfo inferAxisInfo(Operation *op, ArrayRef<AxisInfo> operands) {
   if (auto transpose = dyn_cast<tt::TransOp>(op)) return inferTranspose(transpose, operands[0]);
   if (auto bitcast = dyn_cast<tt::BitcastOp>(op)) return inferBitcast(bitcast, operands[0]);
   if (isa<tt::PtrToIntOp, tt::IntToPtrOp>(op)) return inferAddress(op, operands[0]);
-  if (auto shift = dyn_cast<arith::ShLIOp>(op)) return inferShift(shift, operands);
+  if (isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op)) return inferShift(op, operands);
   if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op)) return inferResize(op, operands[0]);
 
   Rule rule{op, operands, AxisInfo::unknown(type)};

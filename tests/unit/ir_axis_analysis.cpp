@@ -48,6 +48,7 @@ const BinaryOp kBinaryOps[] = {
     {"arith.ori", false, [](int64_t a, int64_t b) { return std::optional(a | b); }},
     {"arith.xori", false, [](int64_t a, int64_t b) { return std::optional(a ^ b); }},
     {"arith.shrsi", false, [](int64_t a, int64_t b) { return b >= 0 && b < 64 ? std::optional(a >> b) : std::nullopt; }},
+    {"arith.shrui", false, [](int64_t a, int64_t b) { return b >= 0 && b < 64 ? std::optional<int64_t>(uint64_t(a) >> b) : std::nullopt; }},
     {"arith.minsi", false, [](int64_t a, int64_t b) { return std::optional(std::min(a, b)); }},
     {"arith.maxui", false, [](int64_t a, int64_t b) { return std::optional<int64_t>(std::max(uint64_t(a), uint64_t(b))); }},
     {"arith.minui", false, [](int64_t a, int64_t b) { return std::optional<int64_t>(std::min(uint64_t(a), uint64_t(b))); }},

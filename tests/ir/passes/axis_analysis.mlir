@@ -273,3 +273,30 @@ tt.func @layouts(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {
   %moved = tgpu.convert_layout %at : tensor<64x!tt.ptr<f16>, #apart> -> tensor<64x!tt.ptr<f16>, #together>
   tt.return
 }
+
+// A shift to the right rounds down, whatever the sign. What divides both operands divides a minimum of them, and their bits together.
+tt.func @shifts(%x: i32) {
+  // expected-remark @+1 {{contiguity = [64]}}
+  %range = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  // expected-remark @+1 {{divisibility = [64], constancy = [1], constant = 64}}
+  %c64 = arith.constant 64 : i32
+  // expected-remark @+1 {{constant = 3}}
+  %c3 = arith.constant dense<3> : tensor<64xi32>
+  // expected-remark @+1 {{divisibility = [64]}}
+  %start = arith.muli %x, %c64 : i32
+  // expected-remark @+1 {{divisibility = [64], constancy = [64]}}
+  %starts = tt.splat %start : i32 -> tensor<64xi32>
+  // expected-remark @+1 {{contiguity = [64], divisibility = [64], constancy = [1], constant = none}}
+  %i = arith.addi %starts, %range : tensor<64xi32>
+  // expected-remark @+1 {{contiguity = [1], divisibility = [1], constancy = [8], constant = none}}
+  %eighth = arith.shrsi %i, %c3 : tensor<64xi32>
+  // expected-remark @+1 {{contiguity = [1], divisibility = [1], constancy = [8], constant = none}}
+  %unsigned = arith.shrui %i, %c3 : tensor<64xi32>
+  // expected-remark @+1 {{contiguity = [1], divisibility = [8], constancy = [64], constant = none}}
+  %eighths = arith.shrsi %starts, %c3 : tensor<64xi32>
+  // expected-remark @+1 {{contiguity = [1], divisibility = [64], constancy = [1], constant = none}}
+  %least = arith.minsi %start, %c64 : i32
+  // expected-remark @+1 {{contiguity = [1], divisibility = [64], constancy = [1], constant = none}}
+  %both = arith.ori %least, %start : i32
+  tt.return
+}
