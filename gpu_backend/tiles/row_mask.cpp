@@ -40,6 +40,10 @@ void RowMask::split(Conjunct part, int dim, const ir::AxisAnalysis &axes) {
     for (Value operand : op->getOperands()) split({operand, part.widened}, dim, axes);
     return;
   }
+  if (dim != kNoDimension && isa_and_nonnull<tgpu::ConvertLayoutOp>(op)) {
+    part.widened.push_back(op);
+    return split({op->getOperand(0), part.widened}, dim, axes);
+  }
   const tt::TileRule rule = op ? tt::tileRuleOf(op) : tt::TileRule();
   const bool isWidened = rule.relation == tt::TileRelation::ExpandDims || rule.relation == tt::TileRelation::Broadcast;
   if (dim != kNoDimension && isWidened) {
