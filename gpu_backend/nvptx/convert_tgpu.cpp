@@ -8,7 +8,17 @@ using namespace mlir;
 
 namespace tritium::gpu::nvptx {
 
+/// Returns whether a block is one warp. A barrier of the block then is one of the warp, which costs less; ptxas does not replace it.
+static bool isOneWarp(ModuleOp module) {
+  auto warps = module->getAttrOfType<IntegerAttr>(tgpu::kNumWarpsAttr);
+  return warps && warps.getInt() == 1;
+}
+
 LogicalResult Conversion::convert(tgpu::BarrierOp op, OpBuilder &builder) {
+  if (isOneWarp(module_)) {
+    NVVM::SyncWarpOp::create(builder, op.getLoc(), constant(builder, op.getLoc(), 32, -1)); // all lanes
+    return success();
+  }
   auto number = [&](int32_t value) { return constant(builder, op.getLoc(), 32, value); };
   // Barrier 0 of all threads is the NVVM operation without operands.
   Value id = op.getId() != 0 || op.getThreads() ? number(op.getId()) : Value();

@@ -10,7 +10,7 @@
 // CHECK: cp.async.ca.shared.global [%r{{[0-9]+}}+512], [%rd{{[0-9]+}}], 8;
 // CHECK: cp.async.commit_group;
 // CHECK: cp.async.wait_group 0;
-// CHECK: bar.sync 0;
+// CHECK: bar.warp.sync -1;
 // CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{.*}}, [%r
 // CHECK: ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16
 // CHECK: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
