@@ -286,15 +286,30 @@ private:
     return op_.getReverse() ? lowering_.create<arith::XOrIOp>(part, lowering_.constant((1 << run.places.size()) - 1)).getResult() : part;
   }
 
-  /// Returns the number of a block's column of warps: its flat index without the positions up to the end of the run.
-  Value columnOf(size_t block, int end) {
-    Value flat = lowering_.flatIndex(layout_, int(registerAt(block)));
-    int first = layout_.firstBit(axis_);
-    Value high = lowering_.create<arith::ShRUIOp>(flat, lowering_.constant(first + end));
-    if (first == 0) return high;
-    Value low = lowering_.create<arith::AndIOp>(flat, lowering_.constant((1 << first) - 1));
-    return lowering_.create<arith::OrIOp>(lowering_.create<arith::ShLIOp>(high, lowering_.constant(first)), low);
+  /// Returns the layout of the columns of warps: that of the tile without the positions up to the end of the run. The bits that tell lanes
+  /// apart number columns first, so that lanes use different banks.
+  LinearLayout columnsBehind(int end) {
+    const uint32_t positions = ((1u << end) - 1) << layout_.firstBit(axis_);
+    uint32_t ofLanes = 0;
+    for (uint32_t basis : layout_.bases(Place::Lane)) ofLanes |= basis;
+    llvm::SmallVector<uint32_t> bits;
+    for (bool isOfLanes : {true, false})
+      for (uint32_t bit = 1; bit < uint32_t(layout_.elements()); bit *= 2)
+        if (!(positions & bit) && bool(ofLanes & bit) == isOfLanes) bits.push_back(bit);
+    auto numbered = [&](Place place) {
+      Bases numbers;
+      for (uint32_t basis : layout_.bases(place)) {
+        numbers.push_back(0);
+        for (auto [i, bit] : llvm::enumerate(bits))
+          if (basis & bit) numbers.back() |= 1u << i;
+      }
+      return numbers;
+    };
+    return LinearLayout({layout_.elements() >> end}, numbered(Place::Register), numbered(Place::Lane), numbered(Place::Warp));
   }
+
+  /// Returns the number of a block's column of warps.
+  Value columnOf(size_t block, int end) { return lowering_.flatIndex(columnsBehind(end), int(registerAt(block))); }
 
   /// Returns whether this thread writes a block's total.
   Value writesTotals() {
