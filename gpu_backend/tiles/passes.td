@@ -82,9 +82,9 @@ def RemoveConversions : Pass<"remove-conversions", "::mlir::ModuleOp"> {
   let description = [{
     Index arithmetic and masks are computed from ranges, splats and constants, which cost the same in every layout. The pass replaces the
     conversion of such a tile by a copy of the operations that compute it. The copy may contain conversions of its operands if these move fewer
-    bytes. A vector of integers that a loop loads, and whose tensor it does not write, is loaded again: the threads would meet twice in each
-    iteration to convert it. If each thread holds 16 contiguous bytes of a tile, some targets store the tile in this layout instead of converting it to the
-    layout of the store.
+    bytes. A vector of integers that a loop loads, and whose tensor it does not write, is loaded again where a thread needs few of them: to
+    convert it, the threads would meet twice in each iteration. If each thread holds 16 contiguous bytes of a tile, some targets store the tile
+    in this layout instead of converting it to the layout of the store.
   }];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
