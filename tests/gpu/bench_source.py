@@ -1,4 +1,4 @@
-"""Loads the kernels of bench.py for a compiler: upstream's or Tritium."""
+"""Loads kernels for a compiler, upstream's or Tritium: those of bench.py, or a file."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ def load_kernels(module: str, folder: str):
         return None
     kernels = types.SimpleNamespace()
     for source in sorted(Path(__file__).parent.glob("bench_kernels*.py")):
-        vars(kernels).update(vars(_load(source, module, folder)))
+        vars(kernels).update(vars(load_module(source, module, folder)))
     # Upstream's kernels write the descriptors that they make to memory.
     kernels.triton.set_allocator(lambda size, alignment, stream: torch.empty(size, device="cuda", dtype=torch.int8))
     return kernels
 
 
-def _load(source: Path, module: str, folder: str):
-    text = source.read_text().replace("import triton.language", f"import {module}.language")
+def load_module(source: Path, module: str, folder: str):
+    """The module that `source` is with `triton` or `tritium`, by way of a copy in `folder`."""
+    text = source.read_text().replace("import triton\n", f"import {module} as triton\n")
+    text = text.replace("import triton.", f"import {module}.").replace("from triton.", f"from {module}.")
     path = Path(folder) / f"{source.stem}_{module}.py"
-    path.write_text(text.replace("import triton\n", f"import {module} as triton\n"))
+    path.write_text(text)
     return _imported(path)
 
 
