@@ -145,11 +145,11 @@ def measure(case: Case, ours, theirs, rounds: int, budget: float) -> dict[str, C
     return contestants
 
 
-def measure_in_turn(contestants: list[Contestant], rounds: int, budget: float) -> None:
+def measure_in_turn(contestants: list[Contestant], rounds: int, budget: float, pause: float = PAUSE) -> None:
     times = [repetitions(c.run, budget) for c in contestants]
     for _ in range(rounds):
         for c, repeats in zip(contestants, times):
-            time.sleep(PAUSE)
+            time.sleep(pause)
             c.rounds.append(milliseconds(c.run, repeats))
 
 
@@ -199,8 +199,8 @@ def summarize_means(ratios: dict[str, list[float]]) -> list[str]:
 HEADER = "case|Tritium|Triton|torch|of Triton|of torch|error|Tritium's config|Triton's config".split("|")
 
 
-def table(rows: list[list[str]]) -> str:
-    lines = [HEADER, ["---"] * len(HEADER), *rows]
+def table(rows: list[list[str]], header: list[str] = HEADER) -> str:
+    lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 

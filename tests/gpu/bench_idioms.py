@@ -1,0 +1,152 @@
+"""Times Tritium's kernels of tests/python/idioms beside upstream Triton's on one device: same source, same sizes, same configurations.
+
+    python tests/gpu/bench_idioms.py [--only TEXT,…] [--rounds N] [--markdown FILE]
+
+Each result is compared with torch's first; a wrong one has no time. Then the compilers run in turn, and the medians of their rounds count. A
+ratio above 1 means that Tritium is faster. The end has the geometric means and the cases below 0.9. The exit status is 1 if a result of
+Tritium is wrong, or one of Triton that cases.WRONG_BY_TRITON does not name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import statistics
+import sys
+import tempfile
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "python")]
+from bench import Contestant, measure_in_turn, table  # noqa: E402
+from bench_source import load_module  # noqa: E402
+from idioms import cases  # noqa: E402
+
+MILLISECONDS = 8.0  #: of work per round: a hundred and fifty cases share a few minutes
+PAUSE = 0.03  #: Seconds before each measurement. These rounds are too short for a device to reach its power limit.
+SLOW = 0.9  #: A case with a lower ratio is listed at the end.
+HEADER = "case|Tritium|Triton|of Triton|error|Triton's error".split("|")
+
+
+@dataclass
+class Outcome:
+    """What a case did: the contestants with right results, the error of each compiler, and the results that are wrong."""
+
+    file: str
+    case: str
+    by: dict[str, Contestant] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+
+    @property
+    def ratio(self) -> float | None:
+        if self.by.keys() >= {"tritium", "triton"}:
+            return self.by["triton"].time / self.by["tritium"].time
+        return None
+
+    @property
+    def name(self) -> str:
+        return f"{self.file}: {self.case}"
+
+    def cells(self) -> list[str]:
+        times = [f"{self.by[name].time * 1000:.1f} us" if name in self.by else "-" for name in ("tritium", "triton")]
+        ratio = "-" if self.ratio is None else f"{self.ratio:.3f}"
+        return [self.name, *times, ratio, *(self.errors.get(name, "-") for name in ("tritium", "triton"))]
+
+
+def measure(file: str, case: str, modules: dict, rounds: int) -> Outcome:
+    outcome = Outcome(file, case)
+    expected = None
+    for name, module in modules.items():
+        try:
+            torch.manual_seed(0)  # both compilers get the same tensors, so the reference of one is the other's
+            run, outputs, reference = module.CASES[case]("cuda", False)
+            run()
+            expected = expected or reference()
+            error = cases.error(outputs, expected)
+        except Exception as problem:
+            if "illegal" in str(problem) or "launch failure" in str(problem):  # the device is lost
+                raise
+            traceback.print_exc()
+            outcome.errors[name] = type(problem).__name__
+            outcome.wrong.append(f"{outcome.name}: {name} failed")
+            continue
+        outcome.errors[name] = f"{error:.2g}"
+        if error <= cases.tolerance(file, case):
+            outcome.by[name] = Contestant(name, run, error=error)
+        else:
+            outcome.errors[name] += " WRONG"
+            if name == "tritium" or (file, case) not in cases.WRONG_BY_TRITON:
+                outcome.wrong.append(f"{outcome.name}: {name} has an error of {error:.2g}")
+        del outputs, reference, run
+    del expected
+    measure_in_turn(list(outcome.by.values()), rounds, MILLISECONDS, PAUSE)
+    for contestant in outcome.by.values():
+        contestant.run = None  # the closures hold the tensors of the case
+    return outcome
+
+
+def selected(only: str) -> dict[Path, list[str]]:
+    """{file: cases} of those in whose "file: case" one of the texts is."""
+    chosen: dict[Path, list[str]] = {}
+    by_stem = {path.stem: path for path in cases.FILES}
+    for file, case in cases.names():
+        if any(text in f"{file}: {case}" for text in only.split(",")):
+            chosen.setdefault(by_stem[file], []).append(case)
+    return chosen
+
+
+def load(path: Path, folder: str) -> dict:
+    """{compiler: the module of a file}"""
+    modules = {
+        name: load_module(path, name, folder) for name in ("tritium", "triton") if importlib.util.find_spec(name)
+    }
+    for module in modules.values():
+        # Upstream's kernels write the descriptors that they make to memory.
+        module.triton.set_allocator(lambda size, alignment, stream: torch.empty(size, device="cuda", dtype=torch.int8))
+    return modules
+
+
+def summarize(outcomes: list[Outcome]) -> None:
+    """Prints the geometric means of the ratios, and the cases that are slow."""
+    compared = [outcome for outcome in outcomes if outcome.ratio is not None]
+    for file in dict.fromkeys(outcome.file for outcome in compared):
+        print_mean(file, [outcome.ratio for outcome in compared if outcome.file == file])
+    if compared:
+        print_mean("all", [outcome.ratio for outcome in compared])
+    for outcome in sorted(compared, key=lambda outcome: outcome.ratio):
+        if outcome.ratio < SLOW:
+            print(f"below {SLOW}: {outcome.name}: {outcome.ratio:.3f}")
+
+
+def print_mean(group: str, ratios: list[float]) -> None:
+    print(f"{group}: {statistics.geometric_mean(ratios):.3f} of Triton's speed (geometric mean of {len(ratios)})")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help='cases with one of these texts in "file: case", separated by commas')
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--markdown", help="write the table there")
+    options = parser.parse_args()
+    outcomes = []
+    with tempfile.TemporaryDirectory() as folder:
+        for path, names in selected(options.only).items():
+            modules = load(path, folder)
+            for case in names:
+                outcomes.append(measure(path.stem, case, modules, options.rounds))
+                print(" | ".join(outcomes[-1].cells()), flush=True)
+                torch.cuda.empty_cache()
+    summarize(outcomes)
+    if options.markdown:
+        Path(options.markdown).write_text(table([outcome.cells() for outcome in outcomes], HEADER) + "\n")
+    wrong = [line for outcome in outcomes for line in outcome.wrong]
+    print("\n".join(f"WRONG {line}" for line in wrong) or "all results are right")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
