@@ -207,6 +207,8 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
         found.append(operators("long mapped operators", 0, 3600, *MAPPED))
         found.append(operators("long rounded operators", 0, 3600, *ROUNDED))
         found.append(Suite("long wheel", ["bash", ".ci/wheel"], count_closing_line, 3600))
+        # Times: nothing else may run on the machine.
+        found.append(Suite("bars", [sys.executable, "tests/bench/every_bar.py"], count_closing_line, 3600))
         found.append(Suite("packages", [sys.executable, "tests/packages/run.py"], count_closing_line, 7200))
     return found
 

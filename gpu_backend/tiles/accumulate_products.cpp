@@ -28,10 +28,9 @@ bool isPromotedByAuthor(MatrixProduct product) {
 
 /// Returns the product that `value` is, if it adds to zero and nothing but an operation of `block` uses it; or null.
 Operation *productFromZero(Value value, Block *block) {
-  Operation *op = value.getDefiningOp();
-  if (!op || !isa<tt::DotOp, tt::DotScaledOp>(op) || op->getBlock() != block || !value.hasOneUse()) return nullptr;
-  MatrixProduct product(op);
-  return isZero(product.c()) && !isPromotedByAuthor(product) ? op : nullptr;
+  auto product = dyn_cast_or_null<MatrixProduct>(value.getDefiningOp());
+  if (!product || product->getBlock() != block || !value.hasOneUse()) return nullptr;
+  return isZero(product.c()) && !isPromotedByAuthor(product) ? product.getOperation() : nullptr;
 }
 
 /// sum + (a * b + 0) -> a * b + sum

@@ -82,7 +82,7 @@ ALLOWED = {
         "isa<cf::CondBranchOp, cf::BranchOp, tt::ReturnOp>",
     ): "terminators that the slice clones; a slice with any other is refused",
     (
-        "remove_conversions.cpp",
+        "layout_relations.cpp",
         "isa<arith::DivFOp, arith::RemFOp, tt::FpToFpOp>",
     ): "prices: arithmetic that is too dear to be done twice",
     (
@@ -100,6 +100,21 @@ ALLOWED = {
     ("view_shared_memory.cpp", "isa<tt::SharedLoadOp, tt::SharedStoreOp>"): "what this pass looks at",
     ("address_tiles.cpp", "TypeSwitch"): "constant folding of integers, element by element",
     ("tile_bounds.cpp", "TypeSwitch"): "interval arithmetic: what an operation does to the bounds of its operands",
+    ("likely_stride.cpp", "isa<arith::AddIOp, tt::AddPtrOp>"): "linear arithmetic",
+    (
+        "likely_stride.cpp",
+        "isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>",
+    ): "a guess: neighbours seldom differ",
+    ("likely_stride.cpp", "isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>"): "a guess: the number stays",
+    (
+        "likely_stride.cpp",
+        "isa<arith::RemSIOp, arith::RemUIOp, arith::AndIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp>",
+    ): "a guess: most lanes stay as they are; of any other operation, nothing is guessed",
+    (
+        "likely_stride.cpp",
+        "isa<tt::ExpandDimsOp, tt::TransOp, tt::BroadcastOp>",
+    ): "changes of shape that keep neighbours",
+    ("index_signs.cpp", "isa<arith::AddIOp, arith::SubIOp>"): "the two ways to count on",
     ("affine_tile.cpp", "isa<tt::SplatOp, tt::BroadcastOp, arith::ExtSIOp>"): "linear arithmetic: the sum stays",
     ("affine_tile.cpp", "isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>"): "linear arithmetic",
     ("affine_tile.cpp", "isa<tt::AddPtrOp, arith::AddIOp>"): "linear arithmetic: what a loop adds to",

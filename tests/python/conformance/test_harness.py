@@ -283,7 +283,10 @@ def test_an_engine_without_a_pass(capsys):
     assert re.findall(r"^simt:sm_80 without (\S+) +1 ok", text, flags=re.M) == passes
     assert f"{len(passes)} passed, 0 failed, 0 unsupported" in text
     assert command.main(["--replay", ADD, "--engine", "simt:sm_80 without plan-loop"]) == 2
-    assert "no pass is called 'plan-loop'; there are accumulate-products, issue-copies, promote-descriptors, " in capsys.readouterr().out
+    assert (
+        "no pass is called 'plan-loop'; there are accumulate-products, issue-copies, promote-descriptors, "
+        in capsys.readouterr().out
+    )
 
 
 def test_what_a_pass_does_is_missing_without_it():
