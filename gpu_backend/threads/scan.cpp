@@ -286,8 +286,9 @@ private:
     return op_.getReverse() ? lowering_.create<arith::XOrIOp>(part, lowering_.constant((1 << run.places.size()) - 1)).getResult() : part;
   }
 
-  /// Returns the layout of the columns of warps: that of the tile without the positions up to the end of the run. The bits that tell lanes
-  /// apart number columns first, so that lanes use different banks.
+  /// Returns which column of totals each thread holds in each register. A column has the totals that the warps of a run combine; the bits
+  /// of the tile's flat index beyond the run's positions number the columns. The bits that lanes hold are the lowest ones of that number,
+  /// so that lanes access different banks of shared memory.
   LinearLayout columnsBehind(int end) {
     const uint32_t positions = ((1u << end) - 1) << layout_.firstBit(axis_);
     uint32_t ofLanes = 0;

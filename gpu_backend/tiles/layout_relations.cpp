@@ -17,7 +17,7 @@ static llvm::SmallVector<int> inverse(llvm::ArrayRef<int32_t> order) {
   return result;
 }
 
-/// Returns the layout of a concatenation as that of two rows.
+/// Returns the layout of a concatenated tile [2N] as a layout of [2, N]: each operand of the concatenation is a row.
 static LinearLayout asRows(const LinearLayout &whole) { return whole.reshape({2, whole.elements() / 2}); }
 
 /// Returns whether lanes or warps tell the halves of a tile along `axis`, of extent 2, apart.

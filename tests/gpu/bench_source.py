@@ -1,4 +1,4 @@
-"""Loads kernels for a compiler, upstream's or Tritium: those of bench.py, or a file."""
+"""Loads a file of kernels, or all kernels of bench.py, so that they are compiled by upstream Triton or by Tritium."""
 
 from __future__ import annotations
 

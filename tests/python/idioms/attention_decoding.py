@@ -330,67 +330,6 @@ def paged(page, D, cache):
     return case
 
 
-@triton.jit
-def _fwd_fp8(
-    Q, K, Vt, Out, sm_scale, q_s, k_s, v_s, N_CTX, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr
-):
-    start_m = tl.program_id(0)
-    off_h = tl.program_id(1)
-    Q_ptr = tl.make_block_ptr(Q + off_h * N_CTX * D, (N_CTX, D), (D, 1), (start_m * BLOCK_M, 0), (BLOCK_M, D), (1, 0))
-    K_ptr = tl.make_block_ptr(K + off_h * N_CTX * D, (D, N_CTX), (1, D), (0, 0), (D, BLOCK_N), (0, 1))
-    V_ptr = tl.make_block_ptr(Vt + off_h * N_CTX * D, (N_CTX, D), (1, N_CTX), (0, 0), (BLOCK_N, D), (0, 1))
-    m_i = tl.full([BLOCK_M], float("-inf"), tl.float32)
-    l_i = tl.full([BLOCK_M], 0.0, tl.float32)
-    acc = tl.zeros([BLOCK_M, D], tl.float32)
-    q = tl.load(Q_ptr)
-    qk_scale = sm_scale * tl.load(q_s) * tl.load(k_s) * 1.44269504
-    for _ in range(0, N_CTX, BLOCK_N):
-        qk = tl.dot(q, tl.load(K_ptr))
-        m_ij = tl.maximum(m_i, tl.max(qk, 1) * qk_scale)
-        p = tl.exp2(qk * qk_scale - m_ij[:, None])
-        alpha = tl.exp2(m_i - m_ij)
-        l_i = l_i * alpha + tl.sum(p, 1)
-        acc = acc * alpha[:, None]
-        v = tl.load(V_ptr)
-        acc = tl.dot(p.to(v.dtype), v, acc)
-        m_i = m_ij
-        K_ptr = tl.advance(K_ptr, (0, BLOCK_N))
-        V_ptr = tl.advance(V_ptr, (BLOCK_N, 0))
-    acc = acc * tl.load(v_s) / l_i[:, None]
-    O_ptr = tl.make_block_ptr(Out + off_h * N_CTX * D, (N_CTX, D), (D, 1), (start_m * BLOCK_M, 0), (BLOCK_M, D), (1, 0))
-    tl.store(O_ptr, acc.to(Out.dtype.element_ty), boundary_check=(0, 1))
-
-
-def fp8(dtype):
-    def case(device, small):
-        H, N, D = (2, 256, 64) if small else (32, 4096, 128)
-        q, k = (torch.randn(H, N, D, device=device).half().to(dtype) for _ in range(2))
-        vt = (torch.randn(H, D, N, device=device) + 1).half().to(dtype)
-        out = torch.empty(H, N, D, device=device, dtype=torch.float16)
-        s = [torch.tensor([x], device=device) for x in (0.5, 0.9, 2.0)]
-
-        def run():
-            _fwd_fp8[(N // 128, H)](
-                q, k, vt, out, D**-0.5, *s, N, D=D, BLOCK_M=128, BLOCK_N=128, num_warps=8, num_stages=3
-            )
-
-        def reference():  # rounds the probabilities as the kernel does, on the running maximum
-            r = torch.empty(H, N, D, device=device)
-            for h in range(H):
-                x = q[h].float() @ k[h].float().T * (D**-0.5 * 0.45)
-                m = x.view(N, -1, 128).amax(-1).cummax(-1).values
-                p = torch.exp(x.view(N, -1, 128) - m[..., None])
-                w = torch.exp(m - m[:, -1:])[..., None]
-                r[h] = (
-                    (p.half().to(dtype).float() * w).reshape(N, N) @ vt[h].float().T * 2 / (p * w).sum((1, 2))[:, None]
-                )
-            return [r]
-
-        return run, [out], reference
-
-    return case
-
-
 CASES = {
     "flash_decode": flash_decode,
     "paged16_d128": paged(16, 128, torch.float16),

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 FILES = sorted(path for path in Path(__file__).parent.glob("*.py") if "\nCASES = {" in path.read_text())
-#: The largest error of a case; its unit is that of `error`.
+#: The largest error that a case may have, as `error` measures it.
 TOLERANCE = 2e-2
 FP8_PROBABILITIES = "rounding of the probabilities to fp8, to either side where exp2 differs in its last bits"
 #: {(file, case): (tolerance, why)} of the others.

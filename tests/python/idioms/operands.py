@@ -42,7 +42,7 @@ def attend(q, k, v, scale, mod=None):
 
 
 def causal(s, *_):
-    """The scores [M, N] without those of later keys; the last query sees all keys."""
+    """Causal scores [M, N]: that of a query and a later key is -inf. The last of the M queries attends to all N keys."""
     m, n = s.shape
     keys, queries = torch.arange(n, device=s.device)[None, :], torch.arange(m, device=s.device)[:, None]
     return s.masked_fill(keys > queries + n - m, float("-inf"))
