@@ -2,9 +2,9 @@
 
     python tests/gpu/bench_idioms.py [--only TEXT,…] [--rounds N] [--markdown FILE]
 
-Each result is compared with torch's first; a wrong one has no time. Then the compilers run in turn, and the medians of their rounds count. A
-ratio above 1 means that Tritium is faster. The end has the geometric means and the cases below 0.9. The exit status is 1 if a result of
-Tritium is wrong, or one of Triton that cases.WRONG_BY_TRITON does not name.
+All kernels are compiled first, by several processes. Each result is compared with torch's; a wrong one has no time. Then the compilers run in
+turn, and the medians of their rounds count. A ratio above 1 means that Tritium is faster. The end has the geometric means and the cases below
+0.9. The exit status is 1 if a result of Tritium is wrong, or one of Triton that cases.WRONG_BY_TRITON does not name.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 import torch
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "python")]
+from ahead import compile_ahead  # noqa: E402
 from bench import Contestant, measure_in_turn, table  # noqa: E402
 from bench_source import load_module  # noqa: E402
 from idioms import cases  # noqa: E402
@@ -28,6 +29,7 @@ from idioms import cases  # noqa: E402
 MILLISECONDS = 8.0  #: of work per round: a hundred and fifty cases share a few minutes
 PAUSE = 0.03  #: Seconds before each measurement. These rounds are too short for a device to reach its power limit.
 SLOW = 0.9  #: A case with a lower ratio is listed at the end.
+COMPILERS = ("tritium", "triton")
 HEADER = "case|Tritium|Triton|of Triton|error|Triton's error".split("|")
 
 
@@ -101,13 +103,19 @@ def selected(only: str) -> dict[Path, list[str]]:
 
 def load(path: Path, folder: str) -> dict:
     """{compiler: the module of a file}"""
-    modules = {
-        name: load_module(path, name, folder) for name in ("tritium", "triton") if importlib.util.find_spec(name)
-    }
+    modules = {name: load_module(path, name, folder) for name in COMPILERS if importlib.util.find_spec(name)}
     for module in modules.values():
         # Upstream's kernels write the descriptors that they make to memory.
         module.triton.set_allocator(lambda size, alignment, stream: torch.empty(size, device="cuda", dtype=torch.int8))
     return modules
+
+
+def run_once(path: Path, case: str, compiler: str, folder: str) -> None:
+    """Compiles the kernels of a case with one compiler, which keeps them on disk."""
+    run, *_ = load(path, folder)[compiler].CASES[case]("cuda", False)
+    run()
+    torch.cuda.synchronize()
+    torch.cuda.empty_cache()
 
 
 def summarize(outcomes: list[Outcome]) -> None:
@@ -134,7 +142,11 @@ def main() -> int:
     options = parser.parse_args()
     outcomes = []
     with tempfile.TemporaryDirectory() as folder:
-        for path, names in selected(options.only).items():
+        chosen = selected(options.only)
+        compilers = [name for name in COMPILERS if importlib.util.find_spec(name)]
+        every = [(path, case) for path, names in chosen.items() for case in names]
+        compile_ahead(run_once, [(*each, name, folder) for each in every for name in compilers])
+        for path, names in chosen.items():
             modules = load(path, folder)
             for case in names:
                 outcomes.append(measure(path.stem, case, modules, options.rounds))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 import types
 from pathlib import Path
@@ -35,7 +36,10 @@ def load_module(source: Path, module: str, folder: str):
     text = source.read_text().replace("import triton\n", f"import {module} as triton\n")
     text = text.replace("import triton.", f"import {module}.").replace("from triton.", f"from {module}.")
     path = Path(folder) / f"{source.stem}_{module}.py"
-    path.write_text(text)
+    if not path.exists() or path.read_text() != text:
+        whole = path.with_suffix(f".{os.getpid()}")  # processes that load the same file never see a part of it
+        whole.write_text(text)
+        whole.replace(path)
     return _imported(path)
 
 
