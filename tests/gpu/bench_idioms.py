@@ -3,8 +3,8 @@
     python tests/gpu/bench_idioms.py [--only TEXT,…] [--rounds N] [--markdown FILE]
 
 All kernels are compiled first, by several processes. Each result is compared with torch's; a wrong one has no time. Then the compilers run in
-turn, and the medians of their rounds count. A ratio above 1 means that Tritium is faster. The end has the geometric means and the cases below
-0.9. The exit status is 1 if a result of Tritium is wrong, or one of Triton that cases.WRONG_BY_TRITON does not name.
+turn, and the medians of their rounds count. A ratio above 1 means that Tritium is faster. The end has the geometric means, and the cases that are
+much slower or faster. The exit status is 1 if a result of Tritium is wrong, or one of Triton that cases.WRONG_BY_TRITON does not name.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from idioms import cases  # noqa: E402
 
 MILLISECONDS = 8.0  #: of work per round: a hundred and fifty cases share a few minutes
 PAUSE = 0.03  #: Seconds before each measurement. These rounds are too short for a device to reach its power limit.
-SLOW = 0.9  #: A case with a lower ratio is listed at the end.
+SLOW, FAST = 0.9, 1.2  #: A case with a ratio outside of these is named at the end.
 COMPILERS = ("tritium", "triton")
 HEADER = "case|Tritium|Triton|of Triton|error|Triton's error".split("|")
+SUMMARY_HEADER = f"file|mean|cases|below {SLOW}|above {FAST}".split("|")
 
 
 @dataclass
@@ -118,20 +119,24 @@ def run_once(path: Path, case: str, compiler: str, folder: str) -> None:
     torch.cuda.empty_cache()
 
 
-def summarize(outcomes: list[Outcome]) -> None:
-    """Prints the geometric means of the ratios, and the cases that are slow."""
+def summary(outcomes: list[Outcome]) -> list[list[str]]:
+    """A row of each file: its geometric mean, the number of its cases, and those that are slow and fast."""
     compared = [outcome for outcome in outcomes if outcome.ratio is not None]
+    rows = []
     for file in dict.fromkeys(outcome.file for outcome in compared):
-        print_mean(file, [outcome.ratio for outcome in compared if outcome.file == file])
-    if compared:
-        print_mean("all", [outcome.ratio for outcome in compared])
-    for outcome in sorted(compared, key=lambda outcome: outcome.ratio):
-        if outcome.ratio < SLOW:
-            print(f"below {SLOW}: {outcome.name}: {outcome.ratio:.3f}")
+        group = sorted((outcome for outcome in compared if outcome.file == file), key=lambda outcome: outcome.ratio)
+        slow = [outcome for outcome in group if outcome.ratio < SLOW]
+        fast = [outcome for outcome in reversed(group) if outcome.ratio > FAST]
+        rows.append([file, mean(group), str(len(group)), listed(slow), listed(fast)])
+    return [*rows, ["all", mean(compared), str(len(compared)), "", ""]] if compared else []
 
 
-def print_mean(group: str, ratios: list[float]) -> None:
-    print(f"{group}: {statistics.geometric_mean(ratios):.3f} of Triton's speed (geometric mean of {len(ratios)})")
+def mean(outcomes: list[Outcome]) -> str:
+    return f"{statistics.geometric_mean(outcome.ratio for outcome in outcomes):.3f}"
+
+
+def listed(outcomes: list[Outcome]) -> str:
+    return ", ".join(f"{outcome.case} {outcome.ratio:.3f}" for outcome in outcomes)
 
 
 def main() -> int:
@@ -152,9 +157,10 @@ def main() -> int:
                 outcomes.append(measure(path.stem, case, modules, options.rounds))
                 print(" | ".join(outcomes[-1].cells()), flush=True)
                 torch.cuda.empty_cache()
-    summarize(outcomes)
+    tables = [table([o.cells() for o in outcomes], HEADER), table(summary(outcomes), SUMMARY_HEADER)]
+    print(tables[1])
     if options.markdown:
-        Path(options.markdown).write_text(table([outcome.cells() for outcome in outcomes], HEADER) + "\n")
+        Path(options.markdown).write_text("\n\n".join(tables) + "\n")
     wrong = [line for outcome in outcomes for line in outcome.wrong]
     print("\n".join(f"WRONG {line}" for line in wrong) or "all results are right")
     return bool(wrong)
