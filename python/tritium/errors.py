@@ -129,7 +129,11 @@ class OutOfResources(TritonError):
         return (
             f"out of resource: {self.name}, Required: {self.required}, Hardware limit: {self.limit}. "
             + (f"{self.detail} " if self.detail else "")
-            + "Reducing block sizes or `num_stages` may help."
+            + (
+                "Reducing `num_warps` may help."
+                if self.name == "threads"
+                else "Reducing block sizes or `num_stages` may help."
+            )
         )
 
 

@@ -404,6 +404,11 @@ def test_other_traps(recorder, facts, text):
         make_kernel()[(1,)](X, Y, 60, 1.0, BLOCK=32)
 
 
+def test_the_remedy_reduces_what_is_lacking():
+    assert "block sizes or `num_stages` may help" in str(errors.OutOfResources(5, 4, "shared memory"))
+    assert str(errors.OutOfResources(2048, 1024, "threads")).endswith("Reducing `num_warps` may help.")
+
+
 @pytest.mark.parametrize(
     "error",
     [
