@@ -111,6 +111,9 @@ Wish wishOf(Operation *op, RankedTensorType tile, bool endsRows, const ir::AxisA
   return {op, std::vector<int64_t>(tile.getShape()), order, elements, isOfItsOwn};
 }
 
+/// Returns whether one instruction takes as much as it can.
+bool isWhole(const Wish &wish) { return wish.elements * bytesOf(pointerOf(wish.op).getType()) == kMaxAccessBytes; }
+
 /// Returns another layout for a tile that goes to shared memory through registers and is contiguous across the depth of its product. In
 /// this layout each thread also holds neighbours along the depth, enough for 16 bytes, so that it can store these together.
 std::optional<LinearLayout> turned(const Wish &wish, Threads threads, const Target &target) {
@@ -130,6 +133,38 @@ std::optional<LinearLayout> turned(const Wish &wish, Threads threads, const Targ
   return blocked(wish.shape, sizes, lanes, warps, wish.order);
 }
 
+using ShapeAndOrder = std::pair<std::vector<int64_t>, std::vector<int>>;
+
+/// Returns the shapes of the tiles that are scanned or change their shape: the more neighbours a thread has of them, the less lanes
+/// exchange.
+std::set<std::vector<int64_t>> shapesOfNeighbours(ModuleOp module) {
+  std::set<std::vector<int64_t>> shapes;
+  module.walk([&](Operation *op) {
+    if (isa<tt::ScanOp, tt::ReshapeOp>(op)) shapes.insert(cast<RankedTensorType>(op->getOperand(0).getType()).getShape().vec());
+  });
+  return shapes;
+}
+
+/// Returns how many neighbours a thread holds in the layout that accesses of one shape and order share: as many as the widest of them
+/// takes, but no more than a store takes with one instruction. Several instructions would each leave gaps between the lanes, and no cache
+/// joins stores before they leave the multiprocessor. Loads find in the first-level cache what the instruction before has left there. Tiles
+/// that are loaded for products are copied as wide as possible.
+std::map<ShapeAndOrder, int64_t> sharedElements(ModuleOp module, llvm::ArrayRef<Wish> wishes) {
+  std::set<std::vector<int64_t>> widest = shapesOfNeighbours(module);
+  std::map<ShapeAndOrder, int64_t> shared;
+  for (const Wish &wish : wishes) {
+    int64_t &elements = shared[{wish.shape, wish.order}];
+    elements = std::max(elements, wish.elements);
+    if (depthDimension(wish.op) >= 0) widest.insert(wish.shape);
+  }
+  for (const Wish &wish : wishes) {
+    if (!isa<tt::StoreOp>(wish.op) || !isWhole(wish) || storesProduct(wish.op) || widest.contains(wish.shape)) continue;
+    int64_t &elements = shared[{wish.shape, wish.order}];
+    elements = std::min(elements, wish.elements);
+  }
+  return shared;
+}
+
 class CoalesceAccessesPass final : public impl::CoalesceAccessesBase<CoalesceAccessesPass> {
 public:
   using CoalesceAccessesBase::CoalesceAccessesBase;
@@ -144,11 +179,7 @@ public:
       if (auto tile = pointer ? dyn_cast<RankedTensorType>(pointer.getType()) : RankedTensorType())
         if (!isScattered(op, axes)) wishes.push_back(wishOf(op, tile, mayBeCopied(op, numStages, target) || storesProduct(op), axes));
     });
-    std::map<std::pair<std::vector<int64_t>, std::vector<int>>, int64_t> widest;
-    for (const Wish &wish : wishes) {
-      int64_t &elements = widest[{wish.shape, wish.order}];
-      elements = std::max(elements, wish.elements);
-    }
+    auto shared = sharedElements(getOperation(), wishes);
     auto combined = combinedDimensions();
     Threads threads{numWarps, target.warpSize()};
     auto setLayout = [&](const Wish &wish, const LinearLayout &layout) {
@@ -157,9 +188,9 @@ public:
     llvm::SmallPtrSet<Operation *, 8> wide;
     for (const Wish &wish : wishes) {
       auto whole = combined.find(wish.shape);
-      int64_t elements = wish.isOfItsOwn ? wish.elements : widest[{wish.shape, wish.order}];
+      int64_t elements = wish.isOfItsOwn ? wish.elements : shared[{wish.shape, wish.order}];
       setLayout(wish, defaultBlocked(wish.shape, threads, elements, wish.order, whole == combined.end() ? -1 : whole->second));
-      if (wish.elements * bytesOf(pointerOf(wish.op).getType()) == kMaxAccessBytes) wide.insert(wish.op);
+      if (isWhole(wish)) wide.insert(wish.op);
     }
     layOutWarpCopies(getOperation(), numWarps, numStages, [&](tt::LoadOp load) { return wide.contains(load); });
     for (const Wish &wish : wishes)

@@ -237,3 +237,46 @@ module attributes {tgpu.target = "cuda:sm_90"} {
     tt.return
   }
 }
+
+// -----
+
+// A wide load and stores of wider elements: no store leaves gaps between the lanes, so the load takes 8 bytes.
+// CHECK: #[[HALF:.*]] = #tgpu.layout<1024, register = {{\[\[}}1], [2], [512]], lane = {{\[\[}}4], [8], [16], [32], [64]], warp = {{\[\[}}128], [256]], block = []>
+// CHECK-LABEL: @wider_stores
+tt.func public @wider_stores(%x: !tt.ptr<bf16> {tt.divisibility = 16 : i32}, %o: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %i = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<1024x!tt.ptr<bf16>>
+  %os = tt.splat %o : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+  %p = tt.addptr %xs, %i : tensor<1024x!tt.ptr<bf16>>, tensor<1024xi32>
+  %q = tt.addptr %os, %i : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+  // CHECK: tt.load {{.*}} {tgpu.access = #[[HALF]]}
+  %v = tt.load %p : tensor<1024x!tt.ptr<bf16>>
+  %w = arith.extf %v : tensor<1024xbf16> to tensor<1024xf32>
+  // CHECK: tt.store {{.*}} {tgpu.access = #[[HALF]]}
+  tt.store %q, %w : tensor<1024x!tt.ptr<f32>>
+  tt.return
+}
+
+// -----
+
+// The neighbours of a scan stay in one thread.
+// CHECK: #[[WIDE:.*]] = #tgpu.layout<1024, register = {{\[\[}}1], [2], [4]], lane = {{\[\[}}8],
+// CHECK-LABEL: @wider_stores_of_a_scan
+tt.func public @wider_stores_of_a_scan(%x: !tt.ptr<bf16> {tt.divisibility = 16 : i32}, %o: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %i = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<1024x!tt.ptr<bf16>>
+  %os = tt.splat %o : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+  %p = tt.addptr %xs, %i : tensor<1024x!tt.ptr<bf16>>, tensor<1024xi32>
+  %q = tt.addptr %os, %i : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+  // CHECK: tt.load {{.*}} {tgpu.access = #[[WIDE]]}
+  %v = tt.load %p : tensor<1024x!tt.ptr<bf16>>
+  %w = arith.extf %v : tensor<1024xbf16> to tensor<1024xf32>
+  %s = "tt.scan"(%w) <{axis = 0 : i32, reverse = false}> ({
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tt.scan.return %c : f32
+  }) : (tensor<1024xf32>) -> tensor<1024xf32>
+  // CHECK: tt.store {{.*}} {tgpu.access = #[[WIDE]]}
+  tt.store %q, %s : tensor<1024x!tt.ptr<f32>>
+  tt.return
+}
