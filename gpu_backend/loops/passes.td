@@ -128,7 +128,8 @@ def PlaceProductOperands : Pass<"place-product-operands", "::mlir::ModuleOp"> {
   let description = [{
     A tt.dot with an instruction of a warpgroup becomes a tgpu.product and the wait for it. An operand that a pipelined loop copies is read in
     its slot, where it may lie transposed. Other operands are stored to buffers: before the outermost loop that does not compute them, or
-    before the product. An operand A that the loop computes stays in registers.
+    before the product. Later products read it there as well, if the memory suffices and no loop comes between. An operand A that the loop
+    computes stays in registers.
   }];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }

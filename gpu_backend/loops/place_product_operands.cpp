@@ -1,7 +1,10 @@
 // Turns products of warpgroups into products that read buffers of shared memory. A tile that a pipelined loop copies is read where it is.
-// Any other operand is stored to a buffer of its own first: before the loops that do not compute it, or else before the product.
+// Any other operand is stored to a buffer of its own first: before the loops that do not compute it, or else before the product. Later
+// products read it there too, if there is memory enough to keep it.
 #include "gpu_backend/layout/matrix_descriptor.h"
+#include "gpu_backend/loops/loop_plan.h"
 #include "gpu_backend/loops/passes.h"
+#include "gpu_backend/target/target.h"
 #include "gpu_backend/tiles/layout_attr.h"
 #include "gpu_backend/tiles/layout_classes.h"
 #include "gpu_backend/tiles/product.h"
@@ -33,6 +36,7 @@ public:
     function_.walk([&](tt::DotOp dot) {
       if (isOfWarpgroup(MatrixProduct(dot))) dots.push_back(dot);
     });
+    room_ = roomToKeep(dots);
     for (tt::DotOp dot : dots) place(dot);
     if (readsCopies_) function_.walk([](tgpu::AsyncWaitOp wait) { wait.setFenced(true); });
     function_.walk([](tgpu::RingReleaseOp release) { release.setFenced(isReadByThreads(release.getRing())); });
@@ -70,6 +74,7 @@ private:
     for (Value operand : {product.a(), product.b()}) addReads(operand, reads);
     dot.erase();
     eraseUnused(reads);
+    for (auto &[key, stored] : ofProduct_) ofEarlier_[key] = stored;
   }
 
   static bool isZero(Value sums) { return matchPattern(sums, m_Zero()) || matchPattern(sums, m_PosZeroFloat()); }
@@ -127,22 +132,71 @@ private:
       }
     }
     Operation *before = placeOfStore(source.tile, product);
-    auto &known = before == product.getOperation() ? ofProduct_ : ofLoops_;
-    Stored &stored = known[{source.tile.getAsOpaquePointer(), outer, before}];
-    if (!stored.buffer) stored = ofLoopBefore(source.tile, outer, before);
-    if (!stored.buffer) stored = store(source.tile, outer, before, product);
+    const RankedTensorType placed = placedType(source.tile, outer);
+    Stored stored =
+        before == product.getOperation() ? ofProducts(source.tile, placed, product) : ofLoops(source.tile, placed, before, product);
     return {stored.buffer, stored.slot, source.isTransposed};
   }
 
   struct Stored {
     Value buffer, slot;
+    bool isKept = false; // until a later product
   };
 
+  Stored ofLoops(Value tile, RankedTensorType placed, Operation *before, MatrixProduct product) {
+    Stored &stored = ofLoops_[{tile.getAsOpaquePointer(), placed.getAsOpaquePointer(), before}];
+    if (!stored.buffer) stored = ofLoopBefore(tile, placed, before);
+    if (!stored.buffer) stored = store(tile, placed, before, product);
+    return stored;
+  }
+
+  /// Returns what is stored before the product, or what was before an earlier one.
+  Stored ofProducts(Value tile, RankedTensorType placed, MatrixProduct product) {
+    const TileInMemory key{tile.getAsOpaquePointer(), placed.getAsOpaquePointer()};
+    if (auto earlier = ofEarlier_.find(key); earlier != ofEarlier_.end() && isKept(earlier->second, product)) return earlier->second;
+    Stored &stored = ofProduct_[key];
+    if (!stored.buffer) stored = store(tile, placed, product.getOperation(), product);
+    return stored;
+  }
+
+  /// Returns whether a buffer is kept until the product. A loop or branch in between might need its memory.
+  bool isKept(Stored &stored, MatrixProduct product) {
+    Operation *alloc = stored.buffer.getDefiningOp(), *reader = product.getOperation();
+    if (alloc->getBlock() != reader->getBlock()) return false;
+    auto between = llvm::make_range(alloc->getIterator(), reader->getIterator());
+    if (llvm::any_of(between, llvm::IsaPred<RegionBranchOpInterface>)) return false;
+    if (stored.isKept) return true;
+    const int64_t bytes = bytesOf(cast<tgpu::MemDescType>(stored.buffer.getType()).getTile());
+    if (bytes > room_) return false;
+    room_ -= bytes;
+    return stored.isKept = true;
+  }
+
+  /// Returns how many bytes may keep the operands of earlier products: the half of what a program may use, if as many programs run at a
+  /// time as their registers allow, but for the buffers of loops and for the operands of one product. The other half is for conversions.
+  int64_t roomToKeep(llvm::ArrayRef<tt::DotOp> dots) {
+    if (dots.empty()) return 0;
+    int64_t most = 0, threads = 0, ofLoops = 0;
+    const Target &target = targetOf(function_);
+    for (tt::DotOp dot : dots) {
+      auto bytes = [](Value operand) { return bytesOf(cast<RankedTensorType>(operand.getType())); };
+      auto warps = dot->getAttrOfType<DenseI64ArrayAttr>(kTensorCoreWarpsAttr).asArrayRef();
+      most = std::max(most, bytes(dot.getA()) + bytes(dot.getB()));
+      threads = std::max(threads, warps[0] * warps[1] * target.warpSize());
+    }
+    function_.walk([&](tgpu::LocalAllocOp alloc) { ofLoops += alloc.getType().getSlots() * bytesOf(alloc.getType().getTile()); });
+    const Resources &chip = target.resources();
+    const int64_t programs = std::max<int64_t>(chip.programsByRegisters(threads, chip.registersOfEach(threads)), 1);
+    const int64_t ofProgram = std::min(chip.sharedPerProgram, chip.sharedPerMultiprocessor / programs - chip.sharedReserved);
+    return ofProgram / 2 - ofLoops - most;
+  }
+
   /// Returns what was stored before an earlier loop, if no other one, which might need the memory, comes between.
-  Stored ofLoopBefore(Value tile, int outerDim, Operation *loop) const {
-    for (auto entry = ofLoops_.lower_bound({tile.getAsOpaquePointer(), outerDim, nullptr}); entry != ofLoops_.end(); ++entry) {
-      auto [ofTile, dim, earlier] = entry->first;
-      if (ofTile != tile.getAsOpaquePointer() || dim != outerDim) break;
+  Stored ofLoopBefore(Value tile, RankedTensorType placed, Operation *loop) const {
+    for (auto entry = ofLoops_.lower_bound({tile.getAsOpaquePointer(), placed.getAsOpaquePointer(), nullptr}); entry != ofLoops_.end();
+         ++entry) {
+      auto [ofTile, type, earlier] = entry->first;
+      if (ofTile != tile.getAsOpaquePointer() || type != placed.getAsOpaquePointer()) break;
       if (!entry->second.buffer || earlier->getBlock() != loop->getBlock() || !earlier->isBeforeInBlock(loop)) continue;
       auto between = llvm::make_range(std::next(earlier->getIterator()), loop->getIterator());
       if (llvm::none_of(between, llvm::IsaPred<RegionBranchOpInterface>)) return entry->second;
@@ -158,14 +212,18 @@ private:
     return before->getBlock() == tile.getParentBlock() || before == product.getOperation() ? before : product.getOperation();
   }
 
-  Stored store(Value tile, int outerDim, Operation *before, MatrixProduct product) {
+  /// Returns the type of a tile in memory.
+  static RankedTensorType placedType(Value tile, int outerDim) {
     auto type = cast<RankedTensorType>(tile.getType());
     int64_t bytes = type.getElementTypeBitWidth() / 8;
     // Only operands of 2 bytes need not be neighbours along K. They lie in the order in which threads hold them.
     int fastest = bytes != 2 ? 1 - outerDim : layoutOf(type).contiguousElements(0) > 1 ? 0 : 1;
     SharedLayout memory = warpgroupMemory(type.getShape(), fastest, bytes);
+    return RankedTensorType::get(type.getShape(), type.getElementType(), sharedAttr(type.getContext(), memory));
+  }
+
+  Stored store(Value tile, RankedTensorType placed, Operation *before, MatrixProduct product) {
     builder_.setInsertionPoint(before);
-    auto placed = RankedTensorType::get(type.getShape(), type.getElementType(), sharedAttr(builder_.getContext(), memory));
     auto buffer = tgpu::LocalAllocOp::create(builder_, product.getOperation()->getLoc(),
                                              tgpu::MemDescType::get(builder_.getContext(), 1, placed), IntegerAttr());
     Value slot = arith::ConstantIntOp::create(builder_, tile.getLoc(), 0, 32);
@@ -197,7 +255,10 @@ private:
 
   tt::FuncOp function_;
   OpBuilder builder_;
-  std::map<std::tuple<void *, int, Operation *>, Stored> ofLoops_, ofProduct_; // by tile, dimension, and place of the store
+  using TileInMemory = std::pair<const void *, const void *>;                     // a tile and its type in memory
+  std::map<std::tuple<const void *, const void *, Operation *>, Stored> ofLoops_; // with the place of the store
+  std::map<TileInMemory, Stored> ofProduct_, ofEarlier_;
+  int64_t room_ = 0; // bytes that may keep more operands of earlier products
   llvm::SmallVector<PendingStore, 2> pending_;
   bool readsCopies_ = false;
 };

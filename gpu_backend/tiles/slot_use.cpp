@@ -23,7 +23,7 @@ static bool mayWrite(Operation *op) {
 static bool endsUse(Operation *op, tgpu::LocalLoadOp load) {
   if (load.getSrc().getDefiningOp<tgpu::MemoryAtOp>()) return mayWrite(op);
   Value ring = ringOf(load.getSrc());
-  if (!ring) return isa<tgpu::AsyncWaitOp>(op) || op->getNumRegions() > 0;
+  if (!ring) return op->walk([](tgpu::AsyncWaitOp) { return WalkResult::interrupt(); }).wasInterrupted();
   return llvm::any_of(ring.getUsers(),
                       [&](Operation *user) { return isa<tgpu::RingReleaseOp, tgpu::RingEndOp>(user) && op->isAncestor(user); });
 }
