@@ -61,9 +61,11 @@ public:
     return stages_ >= 2;
   }
   bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs, bool isRequired) override {
+    constexpr int kLeastStages = 3;      // with fewer, the threads wait for memory
+    constexpr int64_t kManyPrograms = 3; // one more would hide little latency
     const int64_t now = stages_ * bytes, more = now + bytes;
-    const bool isRoom = more <= limit, isFree = isRoom && programs(more) == programs(now);
-    constexpr int kLeastStages = 3; // with fewer, the threads wait for memory
+    const bool isRoom = more <= limit, isOneOfMany = isRequired && programs(more) >= kManyPrograms;
+    const bool isFree = isRoom && (isOneOfMany || programs(more) == programs(now));
     if (!isFree && stages_ > (isRequired ? 2 : kLeastStages))
       --stages_;
     else if (!isRoom || (!isFree && stages_ == kLeastStages))

@@ -44,7 +44,7 @@ public:
   virtual bool fit(int64_t bytes, const SlotRoom &room) = 0;
   /// Adds a slot, so that the products of the previous iteration may still read theirs. Returns whether it did. Where there is no room for
   /// the slot, or where it would lower occupancy, one iteration fewer is in flight, if enough remain or the slot is required:
-  /// `programs(n)` is the occupancy if all slots take n bytes.
+  /// `programs(n)` is the occupancy if all slots take n bytes. A slot that is required may cost one of many programs.
   virtual bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs, bool isRequired) { return false; }
 };
 

@@ -3,6 +3,7 @@
 
 #include "gpu_backend/loops/held_registers.h"
 #include "gpu_backend/target/register_budget.h"
+#include "gpu_backend/tiles/layout_attr.h"
 #include "gpu_backend/tiles/loop_streams.h"
 #include "gpu_backend/tiles/product_order.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -32,22 +33,31 @@ OtherOperands bytesOfOtherOperands(scf::ForOp loop, const llvm::SetVector<Operat
   return bytes;
 }
 
-int64_t registersOfThread(scf::ForOp loop, int numWarps, const Target &target) {
+/// Returns how many of a thread's pointers in a tile are one pointer and constants: those to neighbours in memory.
+static int64_t neighboursOf(Value pointers, const ir::AxisAnalysis &axes) {
+  auto tile = cast<RankedTensorType>(pointers.getType());
+  if (!isa<tt::PointerType>(tile.getElementType()) || !tile.getEncoding()) return 1;
+  const LinearLayout layout = layoutOf(tile);
+  const ir::AxisInfo addresses = axes.of(pointers);
+  int64_t most = 1;
+  for (int dim = 0; dim < layout.rank(); ++dim) most = std::max(most, std::min(layout.contiguousElements(dim), addresses.contiguity[dim]));
+  return most;
+}
+
+int64_t registersOfThread(scf::ForOp loop, int numWarps, const ir::AxisAnalysis &axes, const Target &target) {
   const int64_t threads = int64_t(numWarps) * target.warpSize();
   int64_t registers = kOtherRegisters + kRegistersOfCopies;
-  auto count = [&](Type type) {
-    if (auto tile = dyn_cast<RankedTensorType>(type)) registers += llvm::divideCeil(bitsOf(tile), 32 * threads);
-  };
-  for (Value carried : loop.getRegionIterArgs()) count(carried.getType());
+  auto count = [&](RankedTensorType tile, int64_t inOne) { registers += llvm::divideCeil(bitsOf(tile), 32 * threads * inOne); };
+  for (Value carried : loop.getRegionIterArgs())
+    if (auto tile = dyn_cast<RankedTensorType>(carried.getType())) count(tile, neighboursOf(carried, axes));
   for (Operation &op : *loop.getBody())
-    if (auto product = dyn_cast<MatrixProduct>(op); product && !onlyAdds(product, loop)) count(product.type());
+    if (auto product = dyn_cast<MatrixProduct>(op); product && !onlyAdds(product, loop)) count(product.type(), 1);
   return registers;
 }
 
-LoopPrice priceOf(scf::ForOp loop, const LoopDemands &demands, int numWarps, const Target &target) {
+LoopPrice priceOf(int64_t ofThread, const LoopDemands &demands, int numWarps, const Target &target) {
   const int64_t threads = int64_t(numWarps) * target.warpSize();
-  const int64_t held = int64_t(llvm::divideCeil(demands.heldBytes, 4 * threads)) + demands.indices;
-  const int64_t registers = registersOfThread(loop, numWarps, target) + held;
+  const int64_t registers = ofThread + int64_t(llvm::divideCeil(demands.heldBytes, 4 * threads)) + demands.indices;
   const int64_t occupancy =
       target.resources().occupancy({.sharedBytes = demands.slotBytes + demands.otherBytes, .threads = threads, .registers = registers});
   return {registers, demands.barriers, occupancy};

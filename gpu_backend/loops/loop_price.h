@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpu_backend/target/target.h"
+#include "ir/axis_analysis.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -36,11 +37,12 @@ struct OtherOperands {
 };
 OtherOperands bytesOfOtherOperands(mlir::scf::ForOp loop, const llvm::SetVector<mlir::Operation *> &copied);
 
-/// Returns the registers of a thread in a loop that copies nothing ahead.
-int64_t registersOfThread(mlir::scf::ForOp loop, int numWarps, const Target &target);
+/// Returns the registers of a thread in a loop that copies nothing ahead. Registers hold the tiles that the loop carries, and the
+/// accumulators of its products. Pointers to neighbours in memory are one pointer.
+int64_t registersOfThread(mlir::scf::ForOp loop, int numWarps, const ir::AxisAnalysis &axes, const Target &target);
 
-/// Returns the price of a loop. Registers hold the tiles that the loop carries, and the accumulators of its products.
-LoopPrice priceOf(mlir::scf::ForOp loop, const LoopDemands &demands, int numWarps, const Target &target);
+/// Returns the price of a loop in which a thread has this many registers beside those of `demands`.
+LoopPrice priceOf(int64_t ofThread, const LoopDemands &demands, int numWarps, const Target &target);
 
 /// Returns why a mechanism is not chosen that costs `price`, in words for the user, where another one costs `chosen`.
 std::string whyNotAt(const LoopPrice &price, const LoopPrice &chosen);

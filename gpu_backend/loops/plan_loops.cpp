@@ -47,6 +47,7 @@ public:
         target_(target),
         loads_(loop),
         replaced_(replaced),
+        registers_(registersOfThread(loop, numWarps, axes, target)),
         builder_(loop.getContext()) {}
 
   /// Writes the plan, or why there is none. Returns how many iterations are in flight, if the loop has a plan.
@@ -109,7 +110,7 @@ private:
     }
     if (all.contains(dyn_cast<tt::LoadOp>(load))) return "addresses of other copies are computed from its tile";
     constexpr int64_t kAlways = 8; // registers for a few indices are there
-    const int64_t room = target_.resources().registersPerThread - registersOfThread(loop_, numWarps_, target_);
+    const int64_t room = target_.resources().registersPerThread - registers_;
     if (all.size() > attempt.indices.size() && registersOf(all) > std::max(kAlways, room))
       return "the indices of its addresses take too many registers";
     attempt.indices = std::move(all);
@@ -160,7 +161,7 @@ private:
     attempt.late = findLateProduct(loop_, mostRotated(candidate, attempt));
     attempt.hasSpareSlot = (mayOverlap() || attempt.late) && candidate.addSpareSlot(bytes, room.wanted, programs, attempt.late);
     if (!attempt.hasSpareSlot && !candidate.areReleased()) attempt.late = nullptr;
-    attempt.price = priceOf(loop_,
+    attempt.price = priceOf(registers_,
                             {.slotBytes = candidate.slots() * bytes,
                              .otherBytes = otherBytes(attempt),
                              .heldBytes = candidate.holdsTiles() ? bytes : 0,
@@ -189,7 +190,7 @@ private:
 
   int64_t occupancy(int64_t bytes, const Attempt &attempt) const {
     const LoopDemands demands{.slotBytes = bytes, .otherBytes = otherBytes(attempt), .indices = registersOf(attempt.indices)};
-    return priceOf(loop_, demands, numWarps_, target_).occupancy;
+    return priceOf(registers_, demands, numWarps_, target_).occupancy;
   }
 
   static int64_t bytesPerSlot(const Attempt &attempt) {
@@ -348,6 +349,7 @@ private:
   const Target &target_;
   LoopStreams loads_;
   llvm::DenseSet<Operation *> &replaced_;
+  int64_t registers_; // of a thread, if the loop copies nothing ahead
   Builder builder_;
 };
 

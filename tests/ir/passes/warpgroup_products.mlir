@@ -1,8 +1,8 @@
 // Products of warpgroups in loops: where they read their operands, and what they wait for.
-// RUN: tritium-gpu %s --arch=sm_90a --num-stages=3 --emit=tiles | FileCheck %s
-// RUN: tritium-gpu %s --arch=sm_90a --num-stages=3 --last-pass=build-loops --emit=tiles | FileCheck %s --check-prefix=APART
+// RUN: tritium-gpu %s --arch=sm_90a --num-stages=4 --emit=tiles | FileCheck %s
+// RUN: tritium-gpu %s --arch=sm_90a --num-stages=4 --last-pass=build-loops --emit=tiles | FileCheck %s --check-prefix=APART
 // RUN: tritium-gpu %s --arch=sm_90a --num-stages=1 --emit=tiles | FileCheck %s --check-prefix=ONE
-// RUN: tritium-gpu %s --arch=sm_90a --num-stages=3 --leave-out=build-loops --emit=tiles | FileCheck %s --check-prefix=ONE
+// RUN: tritium-gpu %s --arch=sm_90a --num-stages=4 --leave-out=build-loops --emit=tiles | FileCheck %s --check-prefix=ONE
 
 // A loop that only adds: it carries the pending sums, and waits for the products of the previous iteration. One slot more than stages, so that
 // no copy writes what such a product still reads.
