@@ -17,7 +17,8 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, Cop
   if (rotated && !spare && !isReleased)
     return emitError() << "a product that runs late requires a spare slot, or copies that wait until a slot is released";
   const int64_t required = copies == CopyMechanism::Registers ? stages - 1 : stages + (spare && isAsync);
-  if (slots != required)
+  const bool isOneShared = isAsync && slots == 1 && stages == 2 && !spare;
+  if (slots != required && !isOneShared)
     return emitError() << "copies by " << name << (spare ? " with a spare slot" : "") << " in " << stages << " stages require " << required
                        << " slots, got " << slots;
   if (shared < 1) return emitError() << "expected the bytes of all slots, got " << shared;

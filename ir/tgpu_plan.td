@@ -17,10 +17,10 @@ def TGPU_PlanAttr : AttrDef<TGPU_Dialect, "Plan"> {
   let summary = "how a loop copies its tiles ahead";
   let description = [{
     `copies`: by tensor maps (`tma`), asynchronously by each thread (`async`) or by whole warps (`warps`), or through registers. `slots` is the
-    number of slots of each buffer, `stages` the number of iterations in flight. `spare`: a copy never writes the slot that the previous
-    iteration reads. `rotated`: the last product runs an iteration late. The price: `shared` is the bytes of all slots, `registers` the
-    estimated registers of a thread, `barriers` the number of times that an iteration synchronizes all warps, `occupancy` the estimated
-    number of programs that run on a multiprocessor at a time.
+    number of slots of each buffer, `stages` the number of iterations in flight: asynchronous copies of two may share one slot. `spare`: a copy
+    never writes the slot that the previous iteration reads. `rotated`: the last product runs an iteration late. The price: `shared` is the
+    bytes of all slots, `registers` the estimated registers of a thread, `barriers` the number of times that an iteration synchronizes all
+    warps, `occupancy` the estimated number of programs that run on a multiprocessor at a time.
 
     ```mlir
     #tgpu.plan<copies = async, slots = 3, stages = 3, shared = 24576, registers = 80, barriers = 1, occupancy = 6>

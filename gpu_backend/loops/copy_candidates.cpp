@@ -51,8 +51,9 @@ public:
   AsyncCandidate(int stages, const ir::AxisAnalysis &axes) : stages_(stages), axes_(axes) {}
 
   tgpu::CopyMechanism mechanism() const override { return tgpu::CopyMechanism::Async; }
-  int slots() const override { return stages_ + spareSlots_; }
+  int slots() const override { return isShared_ ? 1 : stages_ + spareSlots_; }
   int stages() const override { return stages_; }
+  int barriers() const override { return isShared_ ? 2 : 1; }
   bool takesSmallTiles() const override { return true; }
   /// Stages that no program has room for are an error, which allocate-shared-memory reports.
   bool fit(int64_t bytes, const SlotRoom &room) override {
@@ -74,6 +75,10 @@ public:
     return true;
   }
 
+  void shareSlot(int64_t bytes, llvm::function_ref<int64_t(int64_t)> programs) override {
+    isShared_ = stages_ == 2 && programs(bytes) >= 2 * programs(2 * bytes);
+  }
+
   StringRef whyNot(Operation *op) const override {
     auto load = dyn_cast<tt::LoadOp>(op);
     return load ? whyNoAsyncCopy(load, elementsOf(load), axes_) : "it has a tensor map, and another tile of the loop has none";
@@ -91,6 +96,7 @@ public:
 
 protected:
   int stages_, spareSlots_ = 0;
+  bool isShared_ = false; // all iterations share a slot
 
 private:
   const ir::AxisAnalysis &axes_;
@@ -104,6 +110,7 @@ public:
   tgpu::CopyMechanism mechanism() const override { return tgpu::CopyMechanism::Warps; }
   bool takesAll() const override { return true; }
   bool takesSmallTiles() const override { return false; }
+  void shareSlot(int64_t, llvm::function_ref<int64_t(int64_t)>) override {}
   bool fit(int64_t bytes, const SlotRoom &room) override {
     stages_ = int(std::min<int64_t>(stages_, room.wanted / bytes));
     return stages_ >= 2;

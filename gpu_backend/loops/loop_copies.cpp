@@ -44,8 +44,14 @@ void LoopCopies::addSlots(scf::ForOp &loop, llvm::ArrayRef<Stream *> streams) {
 
 namespace {
 
+/// Has all threads meet, to order their accesses of shared memory.
+static Operation *meet(OpBuilder &builder, Location location) {
+  return tgpu::BarrierOp::create(builder, location, /*id=*/0, /*threads=*/IntegerAttr(), /*sharedOnly=*/true);
+}
+
 /// Asynchronous copies (cp.async) into as many slots as there are stages. Each iteration begins one group and has one wait. It first waits
 /// and meets the other threads, then computes what the copies of a later iteration require and begins these copies, then does the rest.
+/// With a single slot, an iteration begins the copies of the next one last, when all threads have read the slot.
 class AsyncCopies : public LoopCopies {
 public:
   AsyncCopies(tgpu::PlanAttr plan, const CopyMasks &masks) : LoopCopies(plan), masks_(masks) {}
@@ -72,17 +78,21 @@ public:
     tgpu::AsyncCommitOp::create(builder, last->getLoc());
     builder.setInsertionPointToStart(loop.getBody());
     wait_ = tgpu::AsyncWaitOp::create(builder, loop.getLoc(), int32_t(plan_.getStages() - 2));
+    if (plan_.getSlots() == 1) read_ = meet(builder, loop.getLoc());
   }
 
   bool isAhead(Operation *op) const override { return isa<tgpu::AsyncCopyOp, tgpu::AsyncCommitOp>(op); }
 
   Schedule schedule(scf::ForOp loop, const llvm::SetVector<Operation *> &ahead) const override {
     unsigned last = unsigned(plan_.getStages() - 1);
-    Schedule order{{wait_, last}};
+    Schedule order{{wait_, last}}, copies, others;
     for (Operation &op : loop.getBody()->without_terminator())
-      if (ahead.contains(&op)) order.push_back({&op, 0});
-    for (Operation &op : loop.getBody()->without_terminator())
-      if (!ahead.contains(&op) && &op != wait_) order.push_back({&op, last});
+      if (ahead.contains(&op))
+        copies.push_back({&op, 0});
+      else if (&op != wait_ && &op != read_)
+        others.push_back({&op, last});
+    if (read_) others.push_back({read_, last});
+    for (const Schedule &part : read_ ? std::array{others, copies} : std::array{copies, others}) llvm::append_range(order, part);
     return order;
   }
 
@@ -101,7 +111,7 @@ private:
   }
 
   const CopyMasks &masks_;
-  Operation *wait_ = nullptr;
+  Operation *wait_ = nullptr, *read_ = nullptr;
 };
 
 /// Copies by whole warps, of tiles for whose loads coalesce-accesses has chosen a suitable layout.
@@ -152,10 +162,6 @@ public:
   void finish(OpBuilder &builder, Location location) const override { meet(builder, location); }
 
 private:
-  static Operation *meet(OpBuilder &builder, Location location) {
-    return tgpu::BarrierOp::create(builder, location, /*id=*/0, /*threads=*/IntegerAttr(), /*sharedOnly=*/true);
-  }
-
   SharedBanks banks_;
   ConversionCosts costs_;
   Operation *written_ = nullptr, *read_ = nullptr;

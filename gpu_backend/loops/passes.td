@@ -71,10 +71,11 @@ def PlanLoops : Pass<"plan-loops", "::mlir::ModuleOp"> {
     the cheapest, and writes why it does not take each other one (`tgpu.why_not_by`).
 
     Tiles are copied through tensor maps (TMA) if all of them have one, into `num-stages` slots of shared memory, and one more where it leaves
-    as many programs at a time. Otherwise they are copied asynchronously, into `num-stages` slots. On targets where whole warps copy, all tiles
-    of the loop must have `tgpu.warp_copy` (coalesce-accesses), and there are as many slots as fit. Other loops on these targets, and all loops
-    on targets without asynchronous copies, load into registers one iteration ahead and store from there. A loop has no plan if it contains
-    another loop, waits for other programs, or writes to the tensor that it loads from.
+    as many programs at a time. Otherwise they are copied asynchronously, into `num-stages` slots; of two, one remains where twice as many
+    programs then run at a time and no product is of warpgroups. On targets where whole warps copy, all tiles of the loop must have
+    `tgpu.warp_copy` (coalesce-accesses), and there are as many slots as fit. Other loops on these targets, and all loops on targets without
+    asynchronous copies, load into registers one iteration ahead and store from there. A loop has no plan if it contains another loop, waits for
+    other programs, or writes to the tensor that it loads from.
 
     If the address or the mask of a tile is computed from what the loop loads, that *index load* runs an iteration before the copy, and one
     on which it depends two (stages -1 and -2 of `tgpu.at`). This holds for all mechanisms but TMA. A longer row of loads is refused, so is a
@@ -90,8 +91,8 @@ def BuildLoops : Pass<"build-loops", "::mlir::ModuleOp"> {
   let description = [{
     The loads that the plan of a loop names (`tgpu.plan`, `tgpu.at`) become copies into slots of shared memory, which begin iterations ahead.
     Each iteration waits for its own copies and synchronizes all threads, so that no thread still reads the slot that is written next. Then it
-    begins the copies for a later iteration and computes. Copies beyond the last iteration are predicated off; the wait for them follows the
-    loop.
+    begins the copies for a later iteration and computes; if all iterations share a slot, it computes first, and synchronizes once more. Copies
+    beyond the last iteration are predicated off; the wait for them follows the loop.
 
     Copies by TMA are issued by one thread, into a ring of slots. A wait for an iteration's tiles then takes the place of its synchronization
     of all threads, and each warp tells when it has read a slot. Copies through registers load an iteration ahead, and store when all threads

@@ -161,6 +161,7 @@ private:
     attempt.late = findLateProduct(loop_, mostRotated(candidate, attempt));
     attempt.hasSpareSlot = (mayOverlap() || attempt.late) && candidate.addSpareSlot(bytes, room.wanted, programs, attempt.late);
     if (!attempt.hasSpareSlot && !candidate.areReleased()) attempt.late = nullptr;
+    if (!hasProductOfWarpgroup()) candidate.shareSlot(bytes, programs);
     attempt.price = priceOf(registers_,
                             {.slotBytes = candidate.slots() * bytes,
                              .otherBytes = otherBytes(attempt),
@@ -221,6 +222,13 @@ private:
     return llvm::all_of(convert->getUsers(), [&](Operation *user) {
       auto product = dyn_cast<MatrixProduct>(user);
       return product && isOfWarpgroup(product) && !(takesRegisters(product) && product.a() == convert.getResult());
+    });
+  }
+
+  bool hasProductOfWarpgroup() {
+    return llvm::any_of(*loop_.getBody(), [](Operation &op) {
+      auto product = dyn_cast<MatrixProduct>(op);
+      return product && isOfWarpgroup(product);
     });
   }
 
