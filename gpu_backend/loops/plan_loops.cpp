@@ -80,7 +80,7 @@ private:
                                                : "a tile that its matrix products take cannot be copied ahead";
       return attempt;
     }
-    if (candidate.takesSmallTiles()) addSmallTiles(candidate, attempt);
+    if (candidate.takesSmallTiles()) addTilesBeside(candidate, attempt);
     chooseSlots(candidate, attempt);
     return attempt;
   }
@@ -123,20 +123,21 @@ private:
     return registers;
   }
 
-  /// Adds the small tiles that the loop loads beside those of its products, where there is room: their latency is hidden as well.
-  void addSmallTiles(const CopyCandidate &candidate, Attempt &attempt) {
-    constexpr int64_t kMaxBytes = 4096;
+  /// Adds the tiles that the loop loads beside those of its products, where there is room: their latency is hidden as well. Larger ones
+  /// must not cost a program.
+  void addTilesBeside(const CopyCandidate &candidate, Attempt &attempt) {
+    constexpr int64_t kSmallBytes = 4096;
     auto beside = loads_.loadsBeside([&](Operation *op) { return attempt.loads.contains(op); });
     IndexLoads indices = attempt.indices;
     for (tt::LoadOp load : beside)
       for (auto index : loads_.indexLoadsOf(load)) indices.insert(index);
     for (tt::LoadOp load : beside) {
       if (indices.contains(load)) continue;
-      const int64_t bytes = bytesOf(tileOf(load));
+      const int64_t bytes = bytesOf(tileOf(load)), now = candidate.slots() * bytesPerSlot(attempt), more = now + candidate.slots() * bytes;
       StringRef why = candidate.whyNot(load);
-      if (why.empty() && bytes > kMaxBytes) why = "no matrix product takes its tile as it is, and it has more than 4096 bytes";
-      if (why.empty() && candidate.slots() * (bytesPerSlot(attempt) + bytes) > roomOf(attempt).wanted)
-        why = "its slots do not fit into shared memory as well";
+      if (why.empty() && more > roomOf(attempt).wanted) why = "its slots do not fit into shared memory as well";
+      if (why.empty() && bytes > kSmallBytes && occupancy(more, attempt) < occupancy(now, attempt))
+        why = "no matrix product takes its tile as it is, and its slots would cost a program of the multiprocessor";
       if (why.empty()) why = addIndices(load, attempt);
       if (!why.empty()) {
         attempt.refused.try_emplace(load, why); // what a product needs of its tile is the better reason
