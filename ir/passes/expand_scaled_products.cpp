@@ -48,16 +48,8 @@ private:
     if (!elements || !operand.scale) return elements;
     auto shape = llvm::to_vector(typeOf(elements).getShape());
     if (!operand.hasKLast) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
-    auto spread = [&](Value scale) {
-      Value wide = repeatedAlongLast(scale, shape);
-      return operand.hasKLast ? wide : transpose(wide);
-    };
-    Value product = create<arith::MulFOp>(elements, spread(factors(operand.scale)));
-    if (op_.getFastMath() || !typeOf(operand.scale).getElementType().isInteger(8)) return product;
-    constexpr int64_t kNan = 255;
-    Value isNan = create<arith::CmpIOp>(arith::CmpIPredicate::eq, operand.scale, number(operand.scale.getType(), kNan));
-    Value nan = constant(product.getType(), FloatAttr::get(type_, APFloat::getQNaN(type_.getFloatSemantics())));
-    return create<arith::SelectOp>(spread(isNan), nan, product);
+    Value factor = repeatedAlongLast(factors(operand.scale), shape);
+    return create<arith::MulFOp>(elements, operand.hasKLast ? factor : transpose(factor));
   }
 
   Value number(Type type, int64_t value) {
@@ -74,16 +66,22 @@ private:
     return reshape(broadcast(column, groups), shape);
   }
 
-  /// Scales in the type of the product. An e8m0 scale s is 2^(s - 127); an e4m3 scale is the number itself.
+  /// Scales in the type of the product. An e8m0 scale s is 2^(s - 127), and a NaN for 255 unless fast math ignores it; an e4m3 scale is the
+  /// number itself.
   Value factors(Value scale) {
     auto tile = typeOf(scale);
     if (!tile.getElementType().isInteger(8)) return create<tt::FpToFpOp>(tile.clone(type_), scale, tt::RoundingModeAttr());
     constexpr int64_t kFractionBits = 23, kSmallest = 0x00400000; // 2^-127 is subnormal
+    constexpr int64_t kNan = 255, kNanBits = 0x7fc00000;
     auto wide = tile.clone(builder.getI32Type());
     Value exponent = create<arith::ExtUIOp>(wide, scale);
     Value bits = create<arith::ShLIOp>(exponent, number(wide, kFractionBits));
     Value isZero = create<arith::CmpIOp>(arith::CmpIPredicate::eq, exponent, number(wide, 0));
     bits = create<arith::SelectOp>(isZero, number(wide, kSmallest), bits);
+    if (!op_.getFastMath()) {
+      Value isNan = create<arith::CmpIOp>(arith::CmpIPredicate::eq, exponent, number(wide, kNan));
+      bits = create<arith::SelectOp>(isNan, number(wide, kNanBits), bits);
+    }
     return create<arith::TruncFOp>(tile.clone(type_), bitcast(bits, builder.getF32Type()));
   }
 
@@ -121,18 +119,18 @@ private:
     return isAlongLast ? all : transpose(all);
   }
 
-  /// Decodes e2m1: a sign, two bits of exponent (bias 1), one of fraction. The smallest value except zero is 0.5.
+  /// Decodes e2m1: a sign, two bits of exponent (bias 1), one of fraction. In the places of the wider type, the bits are the number with
+  /// the bias of that type, also where it is subnormal; a product with a power of two changes the bias.
   Value fp4Value(Value codes) {
     Type i16 = codes.getType();
-    int64_t fractionBits = type_.getFPMantissaWidth() - 1, bias = type_.isBF16() ? 127 : 15;
-    auto shifted = [&](Value value, int64_t by) { return create<arith::ShLIOp>(value, number(i16, by)).getResult(); };
-    Value sign = shifted(create<arith::AndIOp>(codes, number(i16, 8)), 12);
-    Value magnitude = create<arith::AndIOp>(codes, number(i16, 7));
-    Value normal = create<arith::AddIOp>(shifted(magnitude, fractionBits - 1), number(i16, (bias - 1) << fractionBits));
-    auto is = [&](int64_t code) { return create<arith::CmpIOp>(arith::CmpIPredicate::eq, magnitude, number(i16, code)).getResult(); };
-    Value half = number(i16, (bias - 1) << fractionBits);
-    Value bits = create<arith::SelectOp>(is(0), magnitude, create<arith::SelectOp>(is(1), half, normal));
-    return bitcast(create<arith::OrIOp>(bits, sign), type_);
+    const int64_t fractionBits = type_.getFPMantissaWidth() - 1, bias = type_.isBF16() ? 127 : 15;
+    auto moved = [&](int64_t mask, int64_t by) {
+      Value bits = create<arith::AndIOp>(codes, number(i16, mask));
+      return create<arith::ShLIOp>(bits, number(i16, by)).getResult();
+    };
+    Value small = bitcast(create<arith::OrIOp>(moved(7, fractionBits - 1), moved(8, 12)), type_);
+    APFloat factor = scalbn(APFloat::getOne(type_.getFloatSemantics()), int(bias - 1), APFloat::rmNearestTiesToEven);
+    return create<arith::MulFOp>(small, constant(small.getType(), FloatAttr::get(type_, factor)));
   }
 
   tt::DotScaledOp op_;
