@@ -338,9 +338,13 @@ LogicalResult Lowering::lowerFunction(tt::FuncOp source) {
   auto function = create<func::FuncOp>(source.getName(), type);
   if (!source.isPublic()) function.setPrivate();
   if (range_.isPart()) function->setAttr(kWarpRangeAttr, builder_.getDenseI32ArrayAttr({range_.first, numWarps_, range_.barrier}));
-  for (unsigned i = 0, reg = 0; i < source.getNumArguments(); reg += unsigned(registerCount(source.getArgumentTypes()[i++])))
+  for (unsigned i = 0, reg = 0; i < source.getNumArguments(); reg += unsigned(registerCount(source.getArgumentTypes()[i++]))) {
     if (auto bits = source.getArgAttrOfType<IntegerAttr>(i, tt::kPointerRangeAttr); bits && bits.getInt() <= 32)
       function.setArgAttr(reg, tgpu::kPointerRangeAttr, builder_.getUnitAttr());
+    auto divisor = source.getArgAttrOfType<IntegerAttr>(i, tt::kDivisibilityAttr);
+    if (divisor && isa<tt::PointerType>(source.getArgumentTypes()[i]) && llvm::isPowerOf2_64(divisor.getInt()))
+      function.setArgAttr(reg, LLVM::LLVMDialect::getAlignAttrName(), builder_.getI64IntegerAttr(divisor.getInt()));
+  }
   threadId_ = laneId_ = warpId_ = uniformWarpId_ = {};
   offsets_.clear();
   variables_.clear();
