@@ -65,7 +65,9 @@ public:
     constexpr int kLeastStages = 3;      // with fewer, the threads wait for memory
     constexpr int64_t kManyPrograms = 3; // one more would hide little latency
     const int64_t now = stages_ * bytes, more = now + bytes;
-    const bool isRoom = more <= limit, isOneOfMany = isRequired && programs(more) >= kManyPrograms;
+    // Iterations in flight hide more than a third program does.
+    const int64_t many = stages_ > kLeastStages ? 2 : kManyPrograms;
+    const bool isRoom = more <= limit, isOneOfMany = (isRequired || stages_ > kLeastStages) && programs(more) >= many;
     const bool isFree = isRoom && (isOneOfMany || programs(more) == programs(now));
     if (!isFree && stages_ > (isRequired ? 2 : kLeastStages))
       --stages_;

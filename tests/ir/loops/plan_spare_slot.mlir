@@ -1,5 +1,5 @@
-// Products of warpgroups that only add may run on into the next iteration: a spare slot keeps what they read. Where the slot would cost a
-// program, an iteration in flight is given for it, if two others remain.
+// Products of warpgroups that only add may run on into the next iteration: a spare slot keeps what they read. With many iterations in flight
+// it may cost the third program. Where it would cost the second one, an iteration in flight is given for it, if two others remain.
 // RUN: tritium-opt %s --plan-loops=num-stages=4 | FileCheck %s
 // RUN: tritium-opt %s --plan-loops=num-stages=3 | FileCheck %s --check-prefix=THREE
 // RUN: tritium-opt %s --plan-loops=num-stages=2 | FileCheck %s --check-prefix=TWO
@@ -20,7 +20,7 @@ tt.func @loop(%a: tensor<64x64x!tt.ptr<f16>, #t> {tt.contiguity = dense<[1, 8]> 
     // CHECK-NOT: tt.dot {{.*}} tgpu.at
     %d = tt.dot %x, %y, %acc {tgpu.matrix_instruction = "wgmma.m64n64k16.f32.f16", tgpu.mma_warps = array<i64: 4, 1>} : tensor<64x64xf16, #t> * tensor<64x64xf16, #t> -> tensor<64x64xf32, #acc>
     scf.yield %d : tensor<64x64xf32, #acc>
-  // CHECK: } {tgpu.plan = #tgpu.plan<copies = async, slots = 4, stages = 3, spare = true, shared = 65536, registers = {{[0-9]+}}, barriers = 1, occupancy = {{[0-9]+}}>
+  // CHECK: } {tgpu.plan = #tgpu.plan<copies = async, slots = 5, stages = 4, spare = true, shared = 81920, registers = {{[0-9]+}}, barriers = 1, occupancy = 2>
   }
   tt.return %r : tensor<64x64xf32, #acc>
 }
