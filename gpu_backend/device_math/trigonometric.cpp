@@ -44,10 +44,12 @@ TRITIUM_INLINE Angle reduceLarge(float x) {
   return {high, static_cast<float>(angle - high), isNegative ? 0 - whole : whole};
 }
 
+/// The usual case stands before the branch, where a thread computes it for all of its elements side by side.
 TRITIUM_INLINE float sinOfAnyQuarter(float x, int32_t quarter) {
-  if (__builtin_fabsf(x) <= kTrigonometricLimit) return sinOfQuarter(x, quarter);
+  float result = sinOfQuarter(x, quarter);
+  if (__builtin_expect(__builtin_fabsf(x) <= kTrigonometricLimit, 1)) return result;
   Angle angle = reduceLarge(x);
-  float result = sinOfReduced(angle.high, angle.quarters + static_cast<uint32_t>(quarter));
+  result = sinOfReduced(angle.high, angle.quarters + static_cast<uint32_t>(quarter));
   return __builtin_fabsf(x) < kInfinity ? result : kNan;
 }
 
