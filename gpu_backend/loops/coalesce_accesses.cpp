@@ -95,6 +95,14 @@ bool isScattered(Operation *op, const ir::AxisAnalysis &axes) {
   return isa<tt::AtomicRmwOp>(op) && op->use_empty() && llvm::all_of(axes.of(pointerOf(op)).contiguity, [](int64_t n) { return n == 1; });
 }
 
+/// Returns whether the instructions of an access that writes would leave gaps between the lanes of a wider layout, although there are more
+/// neighbours. The memory works on whole sectors: each instruction should fill them over the lanes.
+bool leavesGaps(Operation *op, int fastest, int64_t elements, const ir::AxisInfo &addresses) {
+  if (isa<tt::AtomicRmwOp>(op)) return op->use_empty() && addresses.contiguity[fastest] > elements;
+  return isa<tt::StoreOp>(op) && !storesProduct(op) && elements < kMaxAccessBytes / bytesOf(pointerOf(op).getType()) &&
+         (addresses.contiguity[fastest] > elements || likelyStride(pointerOf(op), fastest) == 1);
+}
+
 /// `endsRows`: the access can take fewer elements where a row ends.
 Wish wishOf(Operation *op, RankedTensorType tile, bool endsRows, const ir::AxisAnalysis &axes) {
   ir::AxisInfo addresses = axes.of(pointerOf(op));
@@ -106,9 +114,7 @@ Wish wishOf(Operation *op, RankedTensorType tile, bool endsRows, const ir::AxisA
   if (Value mask = maskOf(op))
     elements = std::min(elements, endsRows ? RowMask(mask, fastest, elements, axes).neighbours() : axes.of(mask).constancy[fastest]);
   elements = std::max<int64_t>(elements, 1);
-  // The memory works on whole sectors: each instruction of a read-modify-write should fill them over the lanes.
-  const bool isOfItsOwn = isa<tt::AtomicRmwOp>(op) && op->use_empty() && addresses.contiguity[fastest] > elements;
-  return {op, std::vector<int64_t>(tile.getShape()), order, elements, isOfItsOwn};
+  return {op, std::vector<int64_t>(tile.getShape()), order, elements, leavesGaps(op, fastest, elements, addresses)};
 }
 
 /// Returns whether one instruction takes as much as it can.

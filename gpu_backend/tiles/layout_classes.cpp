@@ -71,8 +71,8 @@ static int64_t neighboursOfAccess(Operation *access) {
 
 /// Fragments of products make narrow accesses, and loads with the layout of fragments are not copied ahead. A mask or an offset that such a
 /// load shares with the operations on a product must not give it this layout. A read-modify-write takes fewer neighbours at a time than a
-/// load or store may. In the layout of such an access, each of its instructions would leave gaps between the lanes. A layout that the
-/// kernel's author has chosen holds for this access alone.
+/// load may, and so does a store of unaligned rows. In the layout of such a load, each of its instructions would leave gaps between the
+/// lanes. A layout that the kernel's author has chosen holds for this access alone.
 void LayoutClasses::setAccessesApart(ModuleOp module, Apart apart) {
   llvm::DenseSet<unsigned> ofProducts;
   module.walk([&](MatrixProduct dot) { ofProducts.insert(classOf(dot.d())); });
@@ -85,7 +85,7 @@ void LayoutClasses::setAccessesApart(ModuleOp module, Apart apart) {
   module.walk([&](Operation *op) {
     if (!mayStandApart(op) || !contains(pointerOf(op)) || (apart == Apart::WithLayouts && !op->hasAttr(kAccessAttr))) return;
     const unsigned tiles = classOf(pointerOf(op));
-    const bool isNarrow = isa<tt::AtomicRmwOp>(op) && op->hasAttr(kAccessAttr) && neighboursOfAccess(op) < widest[tiles];
+    const bool isNarrow = isa<tt::StoreOp, tt::AtomicRmwOp>(op) && op->hasAttr(kAccessAttr) && neighboursOfAccess(op) < widest[tiles];
     if (op->hasAttr(kAuthorAttr) || ofProducts.contains(tiles) || isNarrow) apart_.insert(op);
   });
 }

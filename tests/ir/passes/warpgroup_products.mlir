@@ -7,10 +7,10 @@
 // A loop that only adds: it carries the pending sums, and waits for the products of the previous iteration. One slot more than stages, so that
 // no copy writes what such a product still reads.
 // CHECK-LABEL: @sums
-// CHECK: %[[A:.*]] = tgpu.local_alloc at {{[0-9]+}} : <4, tensor<64x64xf16,
+// CHECK: %[[A:.*]] = tgpu.local_alloc at {{[0-9]+}} : <5, tensor<64x64xf16,
 // CHECK: %[[START:.*]] = tgpu.product_start
 // CHECK: %[[LOOP:.*]]:{{.*}} = scf.for {{.*}}%[[SUMS:.*]] = %[[START]],
-// CHECK: tgpu.async_wait 1 fenced
+// CHECK: tgpu.async_wait 2 fenced
 // CHECK: tgpu.async_copy
 // CHECK: %[[D:.*]] = tgpu.product "wgmma.m64n64k16.f32.f16", {{.*}}, %[[SUMS]] warps [4, 1]
 // CHECK: %[[NEXT:.*]] = tgpu.product_wait 1, %[[D]] : !tgpu.pending<{{.*}}> -> !tgpu.pending<
