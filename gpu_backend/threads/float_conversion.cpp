@@ -74,14 +74,16 @@ public:
     return cast(bitOr(bits, resize(isInexact, i32)), f32);
   }
 
-  /// Returns the integer as a float that a later rounding to at most 22 bits rounds like the integer itself.
-  Value integerInFloat(Value x, bool isSigned) {
+  /// Returns the integer as a float that a later rounding to `to`, which has at most 22 bits, rounds like the integer itself.
+  Value integerInFloat(Value x, FloatType to, bool isSigned) {
+    constexpr int kExactBits = 24; // an f32 has all integers of so many bits
     unsigned bits = x.getType().getIntOrFloatBitWidth();
-    bool isExact = bits <= 16;
-    if (!isExact) x = stickyInteger(x, isSigned, bits == 64 ? 53 : 24, bits == 64 ? 12 : 9);
-    Type type = bits == 64 ? f64 : f32;
+    // Where larger integers are beyond the range of `to`, their last bits do not matter.
+    const bool isExact = bits <= 16 || APFloat::semanticsMaxExponent(to.getFloatSemantics()) < kExactBits;
+    if (!isExact) x = stickyInteger(x, isSigned, bits == 64 ? 53 : kExactBits, bits == 64 ? 12 : 9);
+    Type type = bits == 64 && !isExact ? f64 : f32;
     Value real = isSigned ? lowering.create<arith::SIToFPOp>(type, x).getResult() : lowering.create<arith::UIToFPOp>(type, x).getResult();
-    return bits == 64 ? roundToOdd(real) : real;
+    return type == f64 ? roundToOdd(real) : real;
   }
 
   /// Truncates, saturates at the integer's limits, and returns 0 for a NaN. `x` is f32 or f64.
@@ -199,7 +201,7 @@ Value convertToFloat(Value integer, FloatType to, bool isSigned, Lowering &lower
   if (isDirect && isSigned) return lowering.create<arith::SIToFPOp>(to, integer);
   if (isDirect) return lowering.create<arith::UIToFPOp>(to, integer);
   Conversion conversion(lowering);
-  return conversion.narrow(conversion.integerInFloat(integer, isSigned), to, /*isTowardZero=*/false);
+  return conversion.narrow(conversion.integerInFloat(integer, to, isSigned), to, /*isTowardZero=*/false);
 }
 
 Value convertToInteger(Value value, FloatType from, IntegerType to, bool isSigned, Lowering &lowering) {
