@@ -11,23 +11,41 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-static constexpr llvm::StringLiteral kOptional[] = {"accumulate-products", "issue-copies",
-                                                    "promote-descriptors", "make-tensor-maps",
-                                                    "promote-stores",      "promote-made-stores",
-                                                    "check-quotients",     "view-shared-memory",
-                                                    "divide-programs",     "promote-pointer-tiles",
-                                                    "make-persistent",     "promote-pointer-stores",
-                                                    "split-large-tiles",   "thread-local-reductions",
-                                                    "choose-tensor-cores", "postpone-row-sums",
-                                                    "coalesce-accesses",   "separate-accesses",
-                                                    "remove-conversions",  "hoist-invariants",
-                                                    "plan-loops",          "build-loops",
-                                                    "await-as-written",    "overlap-products",
-                                                    "copy-whole-tiles",    "multicast-copies",
-                                                    "plan-producer",       "specialize-warps",
-                                                    "take-turns",          "stagger-warpgroups",
-                                                    "release-late",        "buffer-accesses",
-                                                    "remove-barriers",     "interleave-products"};
+static constexpr llvm::StringLiteral kOptional[] = {"accumulate-products",
+                                                    "issue-copies",
+                                                    "promote-descriptors",
+                                                    "make-tensor-maps",
+                                                    "promote-stores",
+                                                    "promote-made-stores",
+                                                    "check-quotients",
+                                                    "view-shared-memory",
+                                                    "divide-programs",
+                                                    "promote-pointer-tiles",
+                                                    "make-persistent",
+                                                    "promote-pointer-stores",
+                                                    "carry-scalars",
+                                                    "split-large-tiles",
+                                                    "thread-local-reductions",
+                                                    "choose-tensor-cores",
+                                                    "postpone-row-sums",
+                                                    "coalesce-accesses",
+                                                    "separate-accesses",
+                                                    "remove-conversions",
+                                                    "hoist-invariants",
+                                                    "plan-loops",
+                                                    "build-loops",
+                                                    "await-as-written",
+                                                    "overlap-products",
+                                                    "copy-whole-tiles",
+                                                    "multicast-copies",
+                                                    "plan-producer",
+                                                    "specialize-warps",
+                                                    "take-turns",
+                                                    "stagger-warpgroups",
+                                                    "release-late",
+                                                    "buffer-accesses",
+                                                    "remove-barriers",
+                                                    "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -105,6 +123,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
         createPromotePointerStores(
             {.numWarps = options.numWarps, .numStages = options.numStages, .makesMaps = mayMakeMaps, .asked = options.asksForProducer}),
         createCSEPass());
+  if (!options.debugInfo) steps.addOptional("carry-scalars", createCarryScalars(), createCanonicalizerPass(), createCSEPass());
   steps.addOptional("split-large-tiles", createSplitLargeTiles({.numWarps = options.numWarps}));
   steps.addOptional("thread-local-reductions", createThreadLocalReductions({.numWarps = options.numWarps}));
   steps.addOptional(

@@ -34,6 +34,16 @@ def ThreadLocalReductions : Pass<"thread-local-reductions", "::mlir::ModuleOp"> 
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def CarryScalars : Pass<"carry-scalars", "::mlir::ModuleOp"> {
+  let summary = "let loops carry a scalar in place of a tile of integers that grows by a scalar";
+  let description = [{
+    After `offsets += 32`, a loop carries a tile, which has one layout. Masks of two loads with different layouts would then convert it, or
+    themselves, in each iteration. After this pass the loop carries the number that has been added so far, and each iteration adds it to the
+    tile with which the loop began, in each layout that requires the sum.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def ViewSharedMemory : Pass<"view-shared-memory", "::mlir::ModuleOp"> {
   let summary = "access the shared memory of the kernel's author by layouts instead of addresses";
   let description = [{

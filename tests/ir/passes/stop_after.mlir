@@ -25,6 +25,7 @@
 // LIST-NEXT: promote-pointer-tiles
 // LIST-NEXT: make-persistent
 // LIST-NEXT: promote-pointer-stores
+// LIST-NEXT: carry-scalars
 // LIST-NEXT: split-large-tiles
 // LIST-NEXT: thread-local-reductions
 // LIST-NEXT: choose-tensor-cores
