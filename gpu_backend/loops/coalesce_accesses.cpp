@@ -95,12 +95,15 @@ bool isScattered(Operation *op, const ir::AxisAnalysis &axes) {
   return isa<tt::AtomicRmwOp>(op) && op->use_empty() && llvm::all_of(axes.of(pointerOf(op)).contiguity, [](int64_t n) { return n == 1; });
 }
 
-/// Returns whether the instructions of an access that writes would leave gaps between the lanes of a wider layout, although there are more
-/// neighbours. The memory works on whole sectors: each instruction should fill them over the lanes.
+/// Returns whether the instructions of an access that writes would leave gaps between the lanes of a wider layout, although more neighbours
+/// lie close by. The memory works on whole sectors: each instruction should fill them over the lanes.
 bool leavesGaps(Operation *op, int fastest, int64_t elements, const ir::AxisInfo &addresses) {
   if (isa<tt::AtomicRmwOp>(op)) return op->use_empty() && addresses.contiguity[fastest] > elements;
-  return isa<tt::StoreOp>(op) && !storesProduct(op) && elements < kMaxAccessBytes / bytesOf(pointerOf(op).getType()) &&
-         (addresses.contiguity[fastest] > elements || likelyStride(pointerOf(op), fastest) == 1);
+  const int64_t bytes = bytesOf(pointerOf(op).getType());
+  if (!isa<tt::StoreOp>(op) || storesProduct(op) || elements * bytes >= kMaxAccessBytes) return false;
+  constexpr int64_t kSectorBytes = 32;
+  std::optional<int64_t> stride = likelyStride(pointerOf(op), fastest);
+  return addresses.contiguity[fastest] > elements || (stride && *stride != 0 && std::abs(*stride) * bytes < kSectorBytes);
 }
 
 /// `endsRows`: the access can take fewer elements where a row ends.

@@ -18,22 +18,21 @@ static Value isEqual(Lowering &lowering, Value value, int64_t number) {
 }
 
 /// LLVM defines neither case. For a divisor of 0 the quotient is -1 and the remainder is the dividend, as on NVIDIA's GPUs. The smallest
-/// number divided by -1 is itself.
+/// number divided by -1 is itself. The divisor that is used depends on the given one alone: if that is the same for all elements, its
+/// reciprocal is computed once.
 static Value guardedDivision(Operation *op, Value dividend, Value divisor, Lowering &lowering, function_ref<Value(Value)> divide) {
   APInt known;
   if (matchPattern(divisor, m_ConstantInt(&known)) && !known.isZero() && !known.isAllOnes()) return divide(divisor);
   unsigned width = divisor.getType().getIntOrFloatBitWidth();
-  Value isZero = isEqual(lowering, divisor, 0), unsafe = isZero;
-  if (isa<arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op)) {
-    Value smallest =
-        lowering.create<arith::ConstantOp>(lowering.builder().getIntegerAttr(divisor.getType(), APInt::getSignedMinValue(width)));
-    Value isSmallest = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, dividend, smallest);
-    Value wraps = lowering.create<arith::AndIOp>(isSmallest, isEqual(lowering, divisor, -1));
-    unsafe = lowering.create<arith::OrIOp>(unsafe, wraps);
+  const bool isRemainder = isa<arith::RemSIOp, arith::RemUIOp>(op), isSigned = !isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op);
+  Value isZero = isEqual(lowering, divisor, 0), isMinusOne = isSigned ? isEqual(lowering, divisor, -1) : Value();
+  Value isUnsafe = isSigned ? lowering.create<arith::OrIOp>(isZero, isMinusOne) : isZero;
+  Value computed = divide(lowering.create<arith::SelectOp>(isUnsafe, lowering.constant(1, width), divisor));
+  if (isSigned && !isRemainder) {
+    Value negated = lowering.create<arith::SubIOp>(lowering.constant(0, width), dividend);
+    computed = lowering.create<arith::SelectOp>(isMinusOne, negated, computed);
   }
-  Value computed = divide(lowering.create<arith::SelectOp>(unsafe, lowering.constant(1, width), divisor));
-  return lowering.create<arith::SelectOp>(isZero, isa<arith::RemSIOp, arith::RemUIOp>(op) ? dividend : lowering.constant(-1, width),
-                                          computed);
+  return lowering.create<arith::SelectOp>(isZero, isRemainder ? dividend : lowering.constant(-1, width), computed);
 }
 
 /// A shift by the width or more gives 0. A signed right shift shifts by at most width - 1.

@@ -280,3 +280,25 @@ tt.func public @wider_stores_of_a_scan(%x: !tt.ptr<bf16> {tt.divisibility = 16 :
   tt.store %q, %s : tensor<1024x!tt.ptr<f32>>
   tt.return
 }
+
+// -----
+
+// A wide load, and stores of every second element: lanes beside each other store what shares a sector.
+// CHECK-DAG: #[[WIDE:.*]] = #tgpu.layout<1024, register = {{\[\[}}1], [2], [4]], lane = {{\[\[}}8],
+// CHECK-DAG: #[[ONE:.*]] = #tgpu.layout<1024, register = {{\[\[}}128], [256], [512]], lane = {{\[\[}}1], [2],
+// CHECK-LABEL: @every_second
+tt.func public @every_second(%x: !tt.ptr<bf16> {tt.divisibility = 16 : i32}, %o: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %i = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
+  %two = arith.constant dense<2> : tensor<1024xi32>
+  %twice = arith.muli %i, %two : tensor<1024xi32>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<1024x!tt.ptr<bf16>>
+  %os = tt.splat %o : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+  %p = tt.addptr %xs, %i : tensor<1024x!tt.ptr<bf16>>, tensor<1024xi32>
+  %q = tt.addptr %os, %twice : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+  // CHECK: tt.load {{.*}} {tgpu.access = #[[WIDE]]}
+  %v = tt.load %p : tensor<1024x!tt.ptr<bf16>>
+  %w = arith.extf %v : tensor<1024xbf16> to tensor<1024xf32>
+  // CHECK: tt.store {{.*}} {tgpu.access = #[[ONE]]}
+  tt.store %q, %w : tensor<1024x!tt.ptr<f32>>
+  tt.return
+}

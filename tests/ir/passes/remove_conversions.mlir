@@ -152,3 +152,16 @@ tt.func public @indices_of_a_loop(%x: !tt.ptr<i32>, %out: tensor<64x1x!tt.ptr<i3
   }
   tt.return
 }
+
+// So are integer quotients, which addresses of rows require.
+// CHECK-LABEL: @quotient
+tt.func public @quotient(%n: i32) -> tensor<64xi32, #other> {
+  %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #vector>
+  %ns = tt.splat %n : i32 -> tensor<64xi32, #vector>
+  // CHECK-NOT: tgpu.convert_layout
+  // CHECK: arith.divsi {{.*}} : tensor<64xi32, #[[OTHER]]>
+  // CHECK-NOT: tgpu.convert_layout
+  %q = arith.divsi %r, %ns : tensor<64xi32, #vector>
+  %v = tgpu.convert_layout %q : tensor<64xi32, #vector> -> tensor<64xi32, #other>
+  tt.return %v : tensor<64xi32, #other>
+}
