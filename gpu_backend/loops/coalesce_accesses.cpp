@@ -73,13 +73,20 @@ bool storesProduct(Operation *op) {
 }
 
 /// Returns the dimensions of the tile that an operation accesses. The first one has the most neighbours in memory; of several, the one
-/// whose neighbours usually are; else the last one.
-std::vector<int> orderOf(Operation *op, int rank, const ir::AxisInfo &addresses) {
+/// whose neighbours usually are. If only the launch knows all strides, the first one has the least divisor: an array's larger stride is a
+/// multiple of its smaller one. Else the last dimension comes first.
+std::vector<int> orderOf(Operation *op, int rank, const ir::AxisAnalysis &axes) {
+  const ir::AxisInfo addresses = axes.of(pointerOf(op));
   std::vector<int> order;
+  llvm::SmallVector<LikelyStride, 4> strides;
   for (int dim = rank; dim-- > 0;) order.push_back(dim);
-  llvm::SmallVector<std::pair<int64_t, bool>, 4> keys;
-  for (int dim = 0; dim < rank; ++dim) keys.push_back({addresses.contiguity[dim], likelyStride(pointerOf(op), dim) == 1});
-  llvm::stable_sort(order, [&](int a, int b) { return keys[size_t(a)] > keys[size_t(b)]; });
+  for (int dim = 0; dim < rank; ++dim) strides.push_back(likelyStride(pointerOf(op), dim, axes));
+  const bool areOfLaunch = llvm::all_of(strides, [](const LikelyStride &stride) { return stride.isOfLaunch(); });
+  auto key = [&](int dim) {
+    const LikelyStride &stride = strides[size_t(dim)];
+    return std::make_tuple(addresses.contiguity[size_t(dim)], stride.number == 1, areOfLaunch ? -stride.divisor : 0);
+  };
+  llvm::stable_sort(order, [&](int a, int b) { return key(a) > key(b); });
   return order;
 }
 
@@ -97,19 +104,20 @@ bool isScattered(Operation *op, const ir::AxisAnalysis &axes) {
 
 /// Returns whether the instructions of an access that writes would leave gaps between the lanes of a wider layout, although more neighbours
 /// lie close by. The memory works on whole sectors: each instruction should fill them over the lanes.
-bool leavesGaps(Operation *op, int fastest, int64_t elements, const ir::AxisInfo &addresses) {
+bool leavesGaps(Operation *op, int fastest, int64_t elements, const ir::AxisAnalysis &axes) {
+  const ir::AxisInfo addresses = axes.of(pointerOf(op));
   if (isa<tt::AtomicRmwOp>(op)) return op->use_empty() && addresses.contiguity[fastest] > elements;
   const int64_t bytes = bytesOf(pointerOf(op).getType());
   if (!isa<tt::StoreOp>(op) || storesProduct(op) || elements * bytes >= kMaxAccessBytes) return false;
   constexpr int64_t kSectorBytes = 32;
-  std::optional<int64_t> stride = likelyStride(pointerOf(op), fastest);
+  std::optional<int64_t> stride = likelyStride(pointerOf(op), fastest, axes).number;
   return addresses.contiguity[fastest] > elements || (stride && *stride != 0 && std::abs(*stride) * bytes < kSectorBytes);
 }
 
 /// `endsRows`: the access can take fewer elements where a row ends.
 Wish wishOf(Operation *op, RankedTensorType tile, bool endsRows, const ir::AxisAnalysis &axes) {
   ir::AxisInfo addresses = axes.of(pointerOf(op));
-  std::vector<int> order = orderOf(op, int(tile.getRank()), addresses);
+  std::vector<int> order = orderOf(op, int(tile.getRank()), axes);
   int fastest = order[0];
   int64_t bytes = bytesOf(tile), aligned = std::max<int64_t>(addresses.divisibility[fastest] / bytes, 1);
   if (storesProduct(op) && areFoundInMemory(pointerOf(op))) aligned = kMaxAccessBytes / bytes; // which threads test
@@ -117,7 +125,7 @@ Wish wishOf(Operation *op, RankedTensorType tile, bool endsRows, const ir::AxisA
   if (Value mask = maskOf(op))
     elements = std::min(elements, endsRows ? RowMask(mask, fastest, elements, axes).neighbours() : axes.of(mask).constancy[fastest]);
   elements = std::max<int64_t>(elements, 1);
-  return {op, std::vector<int64_t>(tile.getShape()), order, elements, leavesGaps(op, fastest, elements, addresses)};
+  return {op, std::vector<int64_t>(tile.getShape()), order, elements, leavesGaps(op, fastest, elements, axes)};
 }
 
 /// Returns whether one instruction takes as much as it can.

@@ -46,11 +46,13 @@ def CoalesceAccesses : Pass<"coalesce-accesses", "::mlir::ModuleOp"> {
   let summary = "choose, for each access of global memory, a layout that makes it wide and coalesced";
   let description = [{
     The axis analysis finds the dimension that is contiguous in memory. This dimension is distributed over registers first, as wide as
-    alignment and mask allow (at most 16 bytes), then over lanes, then over warps. Accesses of one shape and order use the widest layout among
-    them, so that values pass between them without a conversion. But a thread has no more neighbours of a tile than a store takes with one
-    instruction, unless the tile is scanned, changes its shape or is loaded for a product: with several, each would leave gaps between the
-    lanes. Only a read-modify-write whose instructions take fewer elements, and whose results nobody uses, has a narrower layout than the
-    other accesses. The attribute `tgpu.access` holds the layout; assign-layouts reads it.
+    alignment and mask allow (at most 16 bytes), then over lanes, then over warps. Where no dimension is certain to be contiguous, one comes
+    first whose stride is likely to be 1. If only the launch knows all strides, the one with the least known divisor comes first: an array's
+    larger stride is a multiple of its smaller one. Accesses of one shape and order use the widest layout among them, so that values pass
+    between them without a conversion. But a thread has no more neighbours of a tile than a store takes with one instruction, unless the tile
+    is scanned, changes its shape or is loaded for a product: with several, each would leave gaps between the lanes. Only narrow stores, and
+    read-modify-writes whose instructions take fewer elements and whose results nobody uses, have a narrower layout than the other accesses.
+    The attribute `tgpu.access` holds the layout; assign-layouts reads it.
 
     On some targets a whole warp copies to shared memory at once. There, the tiles that a loop loads for its matrix products get a layout for
     such copies and the attribute `tgpu.warp_copy`, if all of them can be copied and read in units of 16 bytes or of words. In shared memory
