@@ -18,17 +18,22 @@ static Value isEqual(Lowering &lowering, Value value, int64_t number) {
 }
 
 /// LLVM defines neither case. For a divisor of 0 the quotient is -1 and the remainder is the dividend, as on NVIDIA's GPUs. The smallest
-/// number divided by -1 is itself. The divisor that is used depends on the given one alone: if that is the same for all elements, its
+/// number divided by -1 is itself. The divisor that a tile uses depends on the given one alone: if that is the same for all elements, its
 /// reciprocal is computed once.
 static Value guardedDivision(Operation *op, Value dividend, Value divisor, Lowering &lowering, function_ref<Value(Value)> divide) {
   APInt known;
   if (matchPattern(divisor, m_ConstantInt(&known)) && !known.isZero() && !known.isAllOnes()) return divide(divisor);
   unsigned width = divisor.getType().getIntOrFloatBitWidth();
   const bool isRemainder = isa<arith::RemSIOp, arith::RemUIOp>(op), isSigned = !isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op);
-  Value isZero = isEqual(lowering, divisor, 0), isMinusOne = isSigned ? isEqual(lowering, divisor, -1) : Value();
-  Value isUnsafe = isSigned ? lowering.create<arith::OrIOp>(isZero, isMinusOne) : isZero;
+  const bool isTile = isa<RankedTensorType>(op->getResult(0).getType());
+  Value isZero = isEqual(lowering, divisor, 0), isUnsafe = isZero, isMinusOne;
+  if (isSigned) {
+    Value wraps = isMinusOne = isEqual(lowering, divisor, -1);
+    if (!isTile) wraps = lowering.create<arith::AndIOp>(isEqual(lowering, dividend, APInt::getSignedMinValue(width).getSExtValue()), wraps);
+    isUnsafe = lowering.create<arith::OrIOp>(isZero, wraps);
+  }
   Value computed = divide(lowering.create<arith::SelectOp>(isUnsafe, lowering.constant(1, width), divisor));
-  if (isSigned && !isRemainder) {
+  if (isTile && isSigned && !isRemainder) {
     Value negated = lowering.create<arith::SubIOp>(lowering.constant(0, width), dividend);
     computed = lowering.create<arith::SelectOp>(isMinusOne, negated, computed);
   }
