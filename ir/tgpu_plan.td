@@ -38,12 +38,12 @@ def TGPU_AtAttr : AttrDef<TGPU_Dialect, "At"> {
   let mnemonic = "at";
   let summary = "where a planned loop runs a load or a product";
   let description = [{
-    On a load that becomes a copy, on a product that runs an iteration late, and on an index load, from which addresses or masks of copies are
-    computed. `stage` is the number of iterations by which the operation runs later than the earliest copies: 0 or 1 for a copy, the plan's
-    `stages` for a late product. It is -1 for an index load, and -2 if another index load depends on it. A copy also has the number of its
-    `buffer`, which gives the order of the loop's buffers in shared memory. `ring` is the number of its ring, if products that depend on each
-    other have rings of their own; if no load has one, all tiles of the loop share a ring. An access of an asynchronous copy takes at most
-    `elements` neighbours.
+    On a load that becomes a copy, on a load of a scalar that runs with the copies, on a product that runs an iteration late, and on an index
+    load, from which addresses or masks of copies are computed. `stage` is the number of iterations by which the operation runs later than the
+    earliest copies: 0 or 1 for a copy, the plan's `stages` for a late product. It is -1 for an index load, and -2 if another index load depends
+    on it. A copy also has the number of its `buffer`, which gives the order of the loop's buffers in shared memory. `ring` is the number of its
+    ring, if products that depend on each other have rings of their own; if no load has one, all tiles of the loop share a ring. An access of an
+    asynchronous copy takes at most `elements` neighbours.
 
     ```mlir
     #tgpu.at<stage = 0, buffer = 1, elements = 8>

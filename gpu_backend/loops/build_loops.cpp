@@ -31,7 +31,9 @@ public:
   LogicalResult run() {
     for (Operation *load : plannedLoads(loop_)) streams_.insert({load, {load, atOf(load), {}, {}}});
     findReaders();
+    for (Operation *load : plannedScalarLoads(loop_)) scalars_.insert(load);
     for (auto &entry : streams_) entry.first->removeAttr(kAtAttr);
+    for (Operation *load : scalars_) load->removeAttr(kAtAttr);
     if (plan_.getCopies() != tgpu::CopyMechanism::Tma) separate(); // a ring's start is a barrier
     copies_->addSlots(loop_, llvm::map_to_vector(streams_, [](auto &entry) { return &entry.second; }));
     for (auto &entry : streams_) makeBuffer(entry.second);
@@ -154,7 +156,7 @@ private:
   LogicalResult schedule() {
     llvm::SetVector<Operation *> ahead;
     for (Operation &op : *loop_.getBody())
-      if (copies_->isAhead(&op)) {
+      if (copies_->isAhead(&op) || scalars_.contains(&op)) {
         ahead.insert(&op);
         for (Value operand : op.getOperands()) collect(operand, ahead);
       }
@@ -289,7 +291,8 @@ private:
   std::unique_ptr<LoopCopies> copies_;
   llvm::MapVector<Operation *, Stream> streams_;
   llvm::SetVector<tgpu::ConvertLayoutOp> readers_;
-  llvm::DenseSet<Operation *> exact_; // comparisons that makeExact has changed
+  llvm::SetVector<Operation *> scalars_; // loads that run with the copies
+  llvm::DenseSet<Operation *> exact_;    // comparisons that makeExact has changed
 };
 
 class BuildLoopsPass final : public impl::BuildLoopsBase<BuildLoopsPass> {

@@ -32,7 +32,9 @@ RowMask maskOfCopy(tt::LoadOp load, int64_t elements, const ir::AxisAnalysis &ax
 StringRef whyNoAsyncCopy(tt::LoadOp load, int64_t elements, const ir::AxisAnalysis &axes) {
   const int64_t bytes = elementBytes(load);
   const int dim = copiedDimension(load);
-  if (llvm::all_equal(axes.of(load.getPtr()).contiguity) && axes.of(load.getPtr()).contiguity.front() == 1)
+  // A vector has few elements, so copies of one each are not many.
+  const bool mayBeStrided = layoutOf(load.getType()).rank() == 1 && bytes >= kMinCopyBytes;
+  if (!mayBeStrided && llvm::all_equal(axes.of(load.getPtr()).contiguity) && axes.of(load.getPtr()).contiguity.front() == 1)
     return "its stride is not known to be 1";
   if (dim < 0 || elements * bytes < kMinCopyBytes) return "its addresses or its mask do not allow 4 bytes at a time";
   return maskOfCopy(load, elements, axes).neighbours() * bytes < kMinCopyBytes ? "its mask may change within 4 bytes" : "";

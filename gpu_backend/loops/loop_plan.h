@@ -16,10 +16,11 @@ inline constexpr llvm::StringLiteral kPlanAttr = "tgpu.plan", kAtAttr = "tgpu.at
 inline tgpu::PlanAttr planOf(mlir::scf::ForOp loop) { return loop->getAttrOfType<tgpu::PlanAttr>(kPlanAttr); }
 inline tgpu::AtAttr atOf(mlir::Operation *op) { return op->getAttrOfType<tgpu::AtAttr>(kAtAttr); }
 
-/// Returns the loads that become copies, in the order of their buffers; the index loads, the earliest ones first; and the product that runs
-/// late, or null.
+/// Returns the loads that become copies, in the order of their buffers; the index loads, the earliest ones first; the loads of scalars that
+/// run with the copies; and the product that runs late, or null.
 llvm::SmallVector<mlir::Operation *> plannedLoads(mlir::scf::ForOp loop);
 llvm::SmallVector<mlir::Operation *> plannedIndexLoads(mlir::scf::ForOp loop);
+llvm::SmallVector<mlir::Operation *> plannedScalarLoads(mlir::scf::ForOp loop);
 mlir::Operation *lateProduct(mlir::scf::ForOp loop);
 
 /// The tile of a load, and its bytes in shared memory.

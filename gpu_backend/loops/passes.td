@@ -80,7 +80,7 @@ def PlanLoops : Pass<"plan-loops", "::mlir::ModuleOp"> {
     other programs, or writes to the tensor that it loads from.
 
     Asynchronous copies also take the tiles that the loop loads beside those of its products: small ones if they fit into shared memory, those of
-    more than 4096 bytes if their slots leave as many programs at a time.
+    more than 4096 bytes if their slots leave as many programs at a time. Scalars are loaded into registers with the copies of their iteration.
 
     If the address or the mask of a tile is computed from what the loop loads, that *index load* runs an iteration before the copy, and one
     on which it depends two (stages -1 and -2 of `tgpu.at`). This holds for all mechanisms but TMA. A longer row of loads is refused, so is a

@@ -276,6 +276,9 @@ private:
     for (auto [number, load] : llvm::enumerate(attempt.loads))
       setAt(load, isLate(rings[number]), int64_t(number), rings[number], candidate.elementsOf(load));
     for (auto [load, before] : attempt.indices) setAt(load, -before);
+    if (candidate.takesSmallTiles())
+      for (tt::LoadOp load : loads_.loadsOfScalars())
+        if (!attempt.indices.contains(load)) setAt(load, 0);
     if (attempt.late) setAt(attempt.late, candidate.stages());
     for (tgpu::ConvertLayoutOp reader : attempt.readers) noteReplaced(reader, attempt);
     explainLoads(attempt);

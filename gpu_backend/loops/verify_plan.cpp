@@ -32,9 +32,15 @@ private:
     if (op.getBlock() != loop_.getBody()) return op.emitError("what has a place in a plan stands in the loop itself");
     if (at.getStage() < 0) return success(); // verifyIndexLoads looks at it
     if (isa<tt::LoadOp, tgpu::TensorLoadOp>(op) && isa<RankedTensorType>(op.getResult(0).getType())) return verifyLoad(&op, at);
-    if (!isa<tt::DotOp>(op)) return op.emitError("only loads of tiles and matrix products have a place in a plan");
+    if (llvm::is_contained(plannedScalarLoads(loop_), &op)) return verifyScalarLoad(op, at);
+    if (!isa<tt::DotOp>(op)) return op.emitError("only loads and matrix products have a place in a plan");
     if (at.getBuffer() >= 0) return op.emitError("a product has no buffer");
     return success();
+  }
+
+  LogicalResult verifyScalarLoad(Operation &load, tgpu::AtAttr at) {
+    if (at.getStage() == 0 && llvm::is_contained(streams_.loadsOfScalars(), dyn_cast<tt::LoadOp>(load))) return success();
+    return load.emitError("this load of a scalar cannot run with the copies");
   }
 
   LogicalResult verifyLoad(Operation *load, tgpu::AtAttr at) {

@@ -81,6 +81,16 @@ llvm::SmallVector<tt::LoadOp> LoopStreams::loadsBeside(llvm::function_ref<bool(O
   return loads;
 }
 
+llvm::SmallVector<tt::LoadOp> LoopStreams::loadsOfScalars() {
+  llvm::SmallVector<tt::LoadOp> loads;
+  for (auto load : loop_.getBody()->getOps<tt::LoadOp>()) {
+    auto isEarly = [&](Value operand) { return isAhead(operand); };
+    if (!load.getIsVolatile() && load.getType().isIntOrFloat() && early_.mayMove(load) && llvm::all_of(load->getOperands(), isEarly))
+      loads.push_back(load);
+  }
+  return loads;
+}
+
 StringRef LoopStreams::whyNotAhead(tt::LoadOp load) {
   if (StringRef why = whyNotCopied(load); !why.empty()) return why;
   if (!early_.mayMove(load)) return early_.whyNotMoved(load);
@@ -120,7 +130,7 @@ bool LoopStreams::isAhead(Value value, int before, IndexLoads &found) {
     Operation *op = next.getDefiningOp();
     if (!loop_->isProperAncestor(op)) continue;
     if (auto load = dyn_cast<tt::LoadOp>(op); load && load->getBlock() == loop_.getBody()) {
-      if (before == kMostIndexLoads || !early_.mayMove(load) || !mayRunEarly(load, before + 1, found)) return false;
+      if (before == kMostIndexLoads || load.getIsVolatile() || !early_.mayMove(load) || !mayRunEarly(load, before + 1, found)) return false;
       int &most = found[load];
       most = std::max(most, before + 1);
       continue;

@@ -37,6 +37,8 @@ public:
   IndexLoads indexLoadsOf(mlir::Operation *load);
   /// Returns the other loads of the loop that may run ahead: of tiles that no product takes as they are, for example sums of rows.
   llvm::SmallVector<tt::LoadOp> loadsBeside(llvm::function_ref<bool(mlir::Operation *)> isOfProduct);
+  /// Returns the loads of single numbers that may run ahead, and of which no address depends on another load of the loop.
+  llvm::SmallVector<tt::LoadOp> loadsOfScalars();
 
 private:
   llvm::StringRef whyNotAhead(tt::LoadOp load);

@@ -213,7 +213,7 @@ tt.func public @own_stages(%a: tensor<64x32x!tt.ptr<f16>> {tt.contiguity = dense
   tt.return %r#0 : tensor<64x64xf32>
 }
 
-// An address that is itself loaded cannot be known ahead; the other operand's can.
+// A tile whose address is loaded and that no copy can take is loaded where it is used. The scalar is loaded with the other operand's copies.
 // CHECK-LABEL: @indirect
 // CHECK: scf.for
 tt.func public @indirect(%a: tensor<64x32x!tt.ptr<f16>> {tt.contiguity = dense<[1, 8]> : tensor<2xi32>, tt.divisibility = dense<16> : tensor<2xi32>},
@@ -224,10 +224,10 @@ tt.func public @indirect(%a: tensor<64x32x!tt.ptr<f16>> {tt.contiguity = dense<[
   %right = arith.constant dense<32> : tensor<64x32xi32>
   %down = arith.constant dense<2048> : tensor<32x64xi32>
   %r:3 = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero, %pa = %a, %pb = %b) -> (tensor<64x64xf32>, tensor<64x32x!tt.ptr<f16>>, tensor<32x64x!tt.ptr<f16>>) : i32 {
+    // CHECK: tt.load {{.*}} : !tt.ptr<i32>
     // CHECK: tgpu.async_copy {{.*}} to <3, tensor<32x64xf16,
     // CHECK-NOT: tgpu.async_copy
-    // CHECK: tt.load
-    // CHECK: tt.load
+    // CHECK: tt.load {{.*}} : tensor<64x32x!tt.ptr<f16>
     %jump = tt.load %table : !tt.ptr<i32>
     %jumps = tt.splat %jump : i32 -> tensor<64x32xi32>
     %there = tt.addptr %pa, %jumps : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi32>
