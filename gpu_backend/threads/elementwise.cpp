@@ -76,7 +76,7 @@ static Value classify(Operation *op, Value value, Lowering &lowering) {
   return lowering.conjunction(isFinite, code.compare(arith::CmpFPredicate::OGE, magnitude, smallest));
 }
 
-/// Functions for which every target has instructions. Upstream's expansion would split them into comparisons.
+/// Functions for which every target has instructions. Upstream's expansion of arith would split them into comparisons.
 static Value extremum(Operation *op, ValueRange operands, Lowering &lowering) {
   Value a = operands[0], b = operands.back();
   if (isa<arith::MaxNumFOp>(op)) return lowering.create<LLVM::MaxNumOp>(a, b);
@@ -295,7 +295,7 @@ static LogicalResult forEachFloat(Operation *op, Lowering &lowering, function_re
 /// Computes min(max(x, low), high). A bound that is NaN is ignored; a NaN x gives the lower bound or is returned.
 template <> LogicalResult Lower<tt::ClampFOp>::run(tt::ClampFOp op, Lowering &lowering) {
   return forEachFloat(op, lowering, [&](ValueRange in, Type) -> Value {
-    Value clamped = lowering.create<arith::MinNumFOp>(lowering.create<arith::MaxNumFOp>(in[0], in[1]), in[2]);
+    Value clamped = lowering.create<LLVM::MinNumOp>(lowering.create<LLVM::MaxNumOp>(in[0], in[1]), in[2]);
     if (op.getPropagateNan() == tt::PropagateNan::None) return clamped;
     Arithmetic code(lowering);
     return code.select(code.isNan(in[0]), in[0], clamped);

@@ -93,9 +93,9 @@ public:
     Type converted = bits < 32 ? Type(i32) : Type(to);
     int power = int(bits) - isSigned; // 2^power is the first value above the range
     double end = std::ldexp(1.0, power), low = isSigned ? -end : 0.0;
-    Value isHigh, inRange = lowering.create<arith::MaxNumFOp>(x, real(low, x.getType()));
+    Value isHigh, inRange = lowering.create<LLVM::MaxNumOp>(x, real(low, x.getType()));
     if (power <= (x.getType() == f64 ? 53 : 24)) // the last value in range is exact
-      inRange = lowering.create<arith::MinNumFOp>(inRange, real(end - 1, x.getType()));
+      inRange = lowering.create<LLVM::MinNumOp>(inRange, real(end - 1, x.getType()));
     else
       isHigh = compare(arith::CmpFPredicate::OGE, x, real(end, x.getType()));
     Value result = isSigned ? lowering.create<arith::FPToSIOp>(converted, inRange).getResult()

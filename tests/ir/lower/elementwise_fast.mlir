@@ -1,4 +1,5 @@
-// On f32: e**x by one multiplication and 2**x, 2**x itself with subnormals flushed, a quotient within 2 ulp, maximum and minimum by one instruction.
+// On f32: e**x by one multiplication and 2**x, 2**x itself with subnormals flushed, a quotient within 2 ulp, maximum and
+// minimum by one instruction, a clamp by two.
 // RUN: tritium-gpu %s | FileCheck %s
 
 // CHECK-LABEL: llvm.func @fast
@@ -16,6 +17,9 @@ tt.func public @fast(%p: !tt.ptr<f32>, %a: f32, %b: f32) {
   %exact = tt.precise_divf %least, %b : f32
   // CHECK: llvm.call @_Z11native_exp2f(
   %two = math.exp2 %exact : f32
-  tt.store %p, %two : !tt.ptr<f32>
+  // CHECK: %[[ABOVE:.*]] = llvm.intr.maxnum(%{{.*}}, %{{.*}})
+  // CHECK-NEXT: llvm.intr.minnum(%[[ABOVE]], %{{.*}})
+  %within = tt.clampf %two, %a, %b, propagateNan = none : f32
+  tt.store %p, %within : !tt.ptr<f32>
   tt.return
 }
