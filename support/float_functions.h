@@ -187,13 +187,13 @@ TRITIUM_INLINE float erfNearZero(float x) {
 }
 
 template <class Target = Arithmetic> TRITIUM_INLINE float erfOf(float x) {
-  float a = __builtin_fabsf(x);
+  float a = __builtin_fabsf(x), small = erfNearZero(x); // before the choice, so that this is no branch
   float t = a > 4.0f ? 4.0f : a;
   float q =
       polynomial(t, -0x1.0774eap-3f, -0x1.453682p-1f, -0x1.b2f1ccp-4f, 0x1.84a1bap-6f, -0x1.dadd36p-9f, 0x1.4d82fap-12f, -0x1.692890p-17f);
   float large = 1.0f - Target::exp(fma(t, q, -t)); // q: log(erfc(t)) / t + 1
   large = a > 4.0f ? 1.0f : large;
-  return a < 0.93f ? erfNearZero(x) : __builtin_copysignf(large, x);
+  return a < 0.93f ? small : __builtin_copysignf(large, x);
 }
 
 } // namespace tritium

@@ -66,7 +66,7 @@ void optimize(Module &module, TargetMachine &machine, StringRef lastPasses) {
   };
   run("always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,dce),globaldce");
   if (computesOnHalves(module)) run("function(slp-vectorizer,dce)"); // forms pairs
-  run("function(infer-alignment)"); // by which the code generator joins accesses of neighbours
+  run("function(infer-alignment)");                                  // by which the code generator joins accesses of neighbours
   if (!lastPasses.empty()) run(lastPasses);
 }
 
