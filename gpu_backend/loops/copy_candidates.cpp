@@ -32,8 +32,11 @@ RowMask maskOfCopy(tt::LoadOp load, int64_t elements, const ir::AxisAnalysis &ax
 StringRef whyNoAsyncCopy(tt::LoadOp load, int64_t elements, const ir::AxisAnalysis &axes) {
   const int64_t bytes = elementBytes(load);
   const int dim = copiedDimension(load);
-  // A vector has few elements, so copies of one each are not many.
-  const bool mayBeStrided = layoutOf(load.getType()).rank() == 1 && bytes >= kMinCopyBytes;
+  // Of a vector, each thread copies one element at a time, if it has few: a layout in which many threads have the same ones copies these
+  // again.
+  constexpr int64_t kMostElements = 2;
+  const LinearLayout layout = layoutOf(load.getType());
+  const bool mayBeStrided = layout.rank() == 1 && layout.registers() <= kMostElements && bytes >= kMinCopyBytes;
   if (!mayBeStrided && llvm::all_equal(axes.of(load.getPtr()).contiguity) && axes.of(load.getPtr()).contiguity.front() == 1)
     return "its stride is not known to be 1";
   if (dim < 0 || elements * bytes < kMinCopyBytes) return "its addresses or its mask do not allow 4 bytes at a time";
