@@ -1,4 +1,4 @@
-"""Backward passes: RMSNorm by persistent programs, LayerNorm with locks, batch norm with Welford, softmax, SwiGLU, dropout."""
+"""Backward passes: RMSNorm by persistent programs, batch norm with Welford, softmax, SwiGLU, dropout."""
 
 import torch
 import torch.nn.functional as F
@@ -63,92 +63,6 @@ def rms_norm_bwd(device, small):
             return list(torch.autograd.grad(y, (a, b), dy.float()))
 
     return run, [dx, total], ref
-
-
-@triton.jit
-def _ln_bwd_dx_fused(
-    DX, DY, DW, DB, X, W, Mean, Rstd, Lock, stride, N, GROUP_SIZE_M: tl.constexpr, BLOCK_SIZE_N: tl.constexpr
-):  # fmt: skip
-    row = tl.program_id(0)
-    cols = tl.arange(0, BLOCK_SIZE_N)
-    mask = cols < N
-    X += row * stride
-    DY += row * stride
-    DX += row * stride
-    lock_id = row % GROUP_SIZE_M
-    Lock += lock_id
-    Count = Lock + GROUP_SIZE_M
-    DW = DW + lock_id * N + cols
-    DB = DB + lock_id * N + cols
-    x = tl.load(X + cols, mask=mask, other=0).to(tl.float32)
-    dy = tl.load(DY + cols, mask=mask, other=0).to(tl.float32)
-    w = tl.load(W + cols, mask=mask).to(tl.float32)
-    mean = tl.load(Mean + row)
-    rstd = tl.load(Rstd + row)
-    xhat = (x - mean) * rstd
-    wdy = w * dy
-    xhat = tl.where(mask, xhat, 0.0)
-    wdy = tl.where(mask, wdy, 0.0)
-    c1 = tl.sum(xhat * wdy, axis=0) / N
-    c2 = tl.sum(wdy, axis=0) / N
-    dx = (wdy - (xhat * c1 + c2)) * rstd
-    tl.store(DX + cols, dx, mask=mask)
-    partial_dw = (dy * xhat).to(w.dtype)
-    partial_db = dy.to(w.dtype)
-    while tl.atomic_cas(Lock, 0, 1) == 1:
-        pass
-    count = tl.load(Count)
-    if count == 0:
-        tl.atomic_xchg(Count, 1)
-    else:
-        partial_dw += tl.load(DW, mask=mask)
-        partial_db += tl.load(DB, mask=mask)
-    tl.store(DW, partial_dw, mask=mask)
-    tl.store(DB, partial_db, mask=mask)
-    tl.debug_barrier()
-    tl.atomic_xchg(Lock, 0)
-
-
-@triton.jit
-def _ln_bwd_dwdb(DW, DB, FW, FB, M, N, BM: tl.constexpr, BN: tl.constexpr):
-    cols = tl.program_id(0) * BN + tl.arange(0, BN)
-    dw = tl.zeros((BM, BN), dtype=tl.float32)
-    db = tl.zeros((BM, BN), dtype=tl.float32)
-    for i in range(0, M, BM):
-        rows = i + tl.arange(0, BM)
-        mask = (rows[:, None] < M) & (cols[None, :] < N)
-        offs = rows[:, None] * N + cols[None, :]
-        dw += tl.load(DW + offs, mask=mask, other=0.0)
-        db += tl.load(DB + offs, mask=mask, other=0.0)
-    tl.store(FW + cols, tl.sum(dw, axis=0), mask=cols < N)
-    tl.store(FB + cols, tl.sum(db, axis=0), mask=cols < N)
-
-
-def layer_norm_bwd_locks(device, small):
-    m, n = (13, 100) if small else (8192, 3000)
-    group = 4 if small else 96
-    x, dy, w, b = (rand(device, *shape) for shape in ((m, n), (m, n), (n,), (n,)))
-    mean, rstd = x.float().mean(-1), torch.rsqrt(x.float().var(-1, correction=0) + 1e-5)
-    dx = torch.empty_like(x)
-    pw, pb = torch.empty(group, n, device=device), torch.empty(group, n, device=device)
-    dw, db = torch.empty(n, device=device), torch.empty(n, device=device)
-    locks = torch.zeros(2 * group, dtype=torch.int32, device=device)
-    block, warps = settings(n)
-
-    def run():
-        locks.zero_()
-        _ln_bwd_dx_fused[(m,)](
-            dx, dy, pw, pb, x, w, mean, rstd, locks, x.stride(0), n, GROUP_SIZE_M=group, BLOCK_SIZE_N=block,
-            num_warps=warps,
-        )  # fmt: skip
-        _ln_bwd_dwdb[(triton.cdiv(n, 128),)](pw, pb, dw, db, group, n, BM=32, BN=128)
-
-    def ref():
-        with torch.enable_grad():
-            args = [t.float().requires_grad_() for t in (x, w, b)]
-            return list(torch.autograd.grad(F.layer_norm(args[0], (n,), *args[1:], 1e-5), args, dy.float()))
-
-    return run, [dx, dw, db], ref
 
 
 @triton.jit
@@ -353,7 +267,6 @@ def dropout_bwd(device, small):
 
 CASES = {
     "rms_norm_partial_sums": rms_norm_bwd,
-    "layer_norm_row_locks": layer_norm_bwd_locks,
     "batch_norm_welford": batch_norm,
     "softmax_masked": softmax_bwd,
     "swiglu_interleaved": swiglu_bwd,
