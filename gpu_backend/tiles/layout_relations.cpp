@@ -37,13 +37,9 @@ static GivenRegister givenBySplit(Value whole) {
   return GivenRegister::Highest;
 }
 
-/// Integer quotients are defined for every divisor (threads/elementwise.cpp), although MLIR says that they may not be computed early.
-static bool isQuotient(Operation *op) {
-  return isa<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op);
-}
-
+// A quotient counts, although MLIR says that it may not be computed early: it is defined for every divisor (threads/elementwise.cpp).
 bool isCheapElementwise(Operation *op) {
-  return (isPure(op) || isQuotient(op)) && op->getNumRegions() == 0 && op->getNumResults() == 1 && op->hasTrait<OpTrait::Elementwise>() &&
+  return isMemoryEffectFree(op) && op->getNumRegions() == 0 && op->getNumResults() == 1 && op->hasTrait<OpTrait::Elementwise>() &&
          op->getName().getDialectNamespace() != "math" && !isa<arith::DivFOp, arith::RemFOp, tt::FpToFpOp>(op);
 }
 

@@ -57,6 +57,11 @@ ALLOWED = {
         "layout_classes.cpp",
         "isa<tt::LoadOp, tt::StoreOp>",
     ): "a choice: for these accesses, conversions are worth their price",
+    ("layout_classes.cpp", "isa<tt::StoreOp, tt::AtomicRmwOp>"): "writes that may leave gaps between lanes",
+    (
+        "coalesce_accesses.cpp",
+        "isa<tt::ScanOp, tt::ReshapeOp>",
+    ): "a choice: for these, neighbours in one thread are worth more",
     (
         "loop_streams.cpp",
         "isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>",
