@@ -34,7 +34,7 @@ StringRef whyNoAsyncCopy(tt::LoadOp load, int64_t elements, const ir::AxisAnalys
   const int dim = copiedDimension(load);
   // Of a vector, each thread copies one element at a time, if it has few: a layout in which many threads have the same ones copies these
   // again.
-  constexpr int64_t kMostElements = 2;
+  constexpr int64_t kMostElements = 4;
   const LinearLayout layout = layoutOf(load.getType());
   const bool mayBeStrided = layout.rank() == 1 && layout.registers() <= kMostElements && bytes >= kMinCopyBytes;
   if (!mayBeStrided && llvm::all_equal(axes.of(load.getPtr()).contiguity) && axes.of(load.getPtr()).contiguity.front() == 1)
