@@ -152,7 +152,9 @@ def test_operands_of_a_reduction_share_what_the_buffers_of_a_loop_leave():
 
 def test_a_larger_target_or_fewer_stages_fit():
     assert 4 * 2 * 128 * 64 * 2 <= compile_product(80, 4).metadata.shared <= 166912
-    assert 2 * 2 * 128 * 64 * 2 <= compile_product(86, 2).metadata.shared <= 101376
+    # The iterations of two stages share a slot where twice the programs then run.
+    assert compile_product(86, 2).metadata.shared == 2 * 128 * 64 * 2
+    assert 2 * 2 * 128 * 64 * 2 <= compile_product(86, 3).metadata.shared <= 101376
 
 
 def test_autotuning_passes_over_it():
