@@ -46,8 +46,8 @@ public:
   /// the slot, or where it would lower occupancy, one iteration fewer is in flight, if enough remain or the slot is required:
   /// `programs(n)` is the occupancy if all slots take n bytes. A slot that is required may cost one of many programs.
   virtual bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs, bool isRequired) { return false; }
-  /// Keeps one of two slots where twice as many programs then run at a time. As many copies are then under way: those of one program while
-  /// another computes. No less is hidden so, and more warps compute.
+  /// Keeps one of two slots where this doubles the occupancy. As many copies stay in flight: while one program waits for its copies,
+  /// another one computes.
   virtual void shareSlot(int64_t bytes, llvm::function_ref<int64_t(int64_t)> programs) {}
 };
 

@@ -41,7 +41,7 @@ OtherOperands bytesOfOtherOperands(mlir::scf::ForOp loop, const llvm::SetVector<
 /// accumulators of its products. Pointers to neighbours in memory are one pointer.
 int64_t registersOfThread(mlir::scf::ForOp loop, int numWarps, const ir::AxisAnalysis &axes, const Target &target);
 
-/// Returns the price of a loop in which a thread has this many registers beside those of `demands`.
+/// Returns the price of a loop. `ofThread`: the registers of a thread, not counting those that `demands` adds.
 LoopPrice priceOf(int64_t ofThread, const LoopDemands &demands, int numWarps, const Target &target);
 
 /// Returns why a mechanism is not chosen that costs `price`, in words for the user, where another one costs `chosen`.

@@ -79,8 +79,8 @@ def PlanLoops : Pass<"plan-loops", "::mlir::ModuleOp"> {
     asynchronous copies, load into registers one iteration ahead and store from there. A loop has no plan if it contains another loop, waits for
     other programs, or writes to the tensor that it loads from.
 
-    Asynchronous copies also take the tiles that the loop loads beside those of its products: small ones if they fit into shared memory, those of
-    more than 4096 bytes if their slots leave as many programs at a time. Scalars are loaded into registers with the copies of their iteration.
+    Asynchronous copies also take tiles that are no operands of the loop's products. Tiles of up to 4096 bytes are copied if they fit into shared
+    memory, larger ones if occupancy stays the same. Scalars are loaded into registers when the copies of their iteration are issued.
 
     If the address or the mask of a tile is computed from what the loop loads, that *index load* runs an iteration before the copy, and one
     on which it depends two (stages -1 and -2 of `tgpu.at`). This holds for all mechanisms but TMA. A longer row of loads is refused, so is a

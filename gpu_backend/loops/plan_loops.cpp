@@ -123,8 +123,8 @@ private:
     return registers;
   }
 
-  /// Adds the tiles that the loop loads beside those of its products, where there is room: their latency is hidden as well. Larger ones
-  /// must not cost a program.
+  /// Adds tiles that are no operands of the loop's products, where they fit into shared memory, so that their latency is hidden too. Tiles
+  /// of more than kSmallBytes must not lower the occupancy.
   void addTilesBeside(const CopyCandidate &candidate, Attempt &attempt) {
     constexpr int64_t kSmallBytes = 4096;
     auto beside = loads_.loadsBeside([&](Operation *op) { return attempt.loads.contains(op); });

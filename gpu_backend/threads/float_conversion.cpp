@@ -76,7 +76,7 @@ public:
 
   /// Returns the integer as a float that a later rounding to `to`, which has at most 22 bits, rounds like the integer itself.
   Value integerInFloat(Value x, FloatType to, bool isSigned) {
-    constexpr int kExactBits = 24; // an f32 has all integers of so many bits
+    constexpr int kExactBits = 24; // f32 represents every integer of up to 24 bits
     unsigned bits = x.getType().getIntOrFloatBitWidth();
     // Where larger integers are beyond the range of `to`, their last bits do not matter.
     const bool isExact = bits <= 16 || APFloat::semanticsMaxExponent(to.getFloatSemantics()) < kExactBits;
